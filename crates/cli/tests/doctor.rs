@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{TINY, file, json, nandlab, stderr};
+use common::{TINY, file, json, nandlab, refusal, stderr};
 
 /// Path of a fixture of the readers.
 fn fixture(name: &str) -> String {
@@ -80,9 +80,7 @@ fn info_ends_with_a_command_that_runs() {
 
 #[test]
 fn text_that_is_no_trace_is_reported_as_such() {
-    let output = nandlab(&["run", &fixture("unknown_iostat.txt"), "--device", TINY]);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = refusal(&["run", &fixture("unknown_iostat.txt"), "--device", TINY]);
     assert!(said.contains("I do not recognise this trace") && said.contains("1:nvme0n1 2:12.34"), "{said}");
     assert!(said.contains("nandlab describe columns") && !said.contains("try: "), "{said}");
 }
@@ -90,9 +88,7 @@ fn text_that_is_no_trace_is_reported_as_such() {
 #[test]
 fn file_without_the_header_of_the_named_format_is_refused_at_once() {
     let hello = file("hello.txt", "hello world\n");
-    let output = nandlab(&["run", &hello, "--format", "hpsrt", "--quiet"]);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = refusal(&["run", &hello, "--format", "hpsrt", "--quiet"]);
     assert!(said.contains("hello.txt: byte 0: header") && !said.contains("try: "), "{said}");
     let said = stderr(&nandlab(&["run", &fixture("spc.spc"), "--format", "hpsrt", "--device", TINY]));
     let line = after(&said, "try: ").unwrap_or_else(|| panic!("{said}"));

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{TINY, file, json, nandlab, stderr, stdout, temporary};
+use common::{TINY, file, json, nandlab, refusal, stderr, stdout, temporary};
 
 /// A trace with the latencies of `tiny`, of which the time of a page read is another one.
 fn trace(name: &str) -> String {
@@ -84,11 +84,8 @@ fn fit_warns_if_nothing_is_held_out() {
 #[test]
 fn fit_refuses_with_a_reason() {
     let trace = trace("fit_cli_refused.csv");
-    let with = |more: &[&'static str]| {
-        let output = nandlab(&[&["fit", &trace, "--format", "nandlab", "-d", TINY][..], more].concat());
-        assert_eq!(output.status.code(), Some(2));
-        stderr(&output)
-    };
+    let with =
+        |more: &[&'static str]| refusal(&[&["fit", &trace, "--format", "nandlab", "-d", TINY][..], more].concat());
     assert!(with(&["--parameter", "ram.dram=2MiB..1MiB"]).contains("the low end comes first"));
     assert!(with(&["--parameter", "ram.drum=1MiB..2MiB"]).contains("ram.drum"));
     // Every choice is possible, by itself or with a value of another parameter.
@@ -105,13 +102,13 @@ fn fit_refuses_with_a_reason() {
     assert!(with(&["--flushes"]).contains("--flushes: 0 flushes of"));
     let fio = temporary("fit_flushes.json");
     std::fs::write(&fio, "{}").unwrap();
-    let output = nandlab(&["fit", fio.to_str().unwrap(), "-d", TINY, "--flushes"]);
-    assert!(stderr(&output).contains("results of fio say nothing of flushes"), "{}", stderr(&output));
+    let said = refusal(&["fit", fio.to_str().unwrap(), "-d", TINY, "--flushes"]);
+    assert!(said.contains("results of fio say nothing of flushes"), "{said}");
     assert!(with(&["--json", "-", "-o", "-"]).contains("both want standard output"));
-    let output = nandlab(&["fit", fio.to_str().unwrap(), fio.to_str().unwrap(), "-d", TINY]);
-    assert!(stderr(&output).contains("2 files of results of fio: a fit is to one of them"), "{}", stderr(&output));
-    let output = nandlab(&["fit"]);
-    assert!(stderr(&output).contains("no trace to fit"), "{}", stderr(&output));
+    let said = refusal(&["fit", fio.to_str().unwrap(), fio.to_str().unwrap(), "-d", TINY]);
+    assert!(said.contains("2 files of results of fio: a fit is to one of them"), "{said}");
+    let said = refusal(&["fit"]);
+    assert!(said.contains("no trace to fit"), "{said}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use std::path::PathBuf;
 
-use common::{TINY, folder, json, nandlab, stderr, stdout};
+use common::{TINY, folder, json, nandlab, refusal, stderr, stdout};
 
 /// A sweep that is done, in a folder of its own.
 fn swept(name: &str, plan: &str) -> (PathBuf, String) {
@@ -301,7 +301,6 @@ fn markdown_keeps_the_words_of_others_in_their_places() {
 
 #[test]
 fn report_needs_a_sweep_with_a_result() {
-    let output = nandlab(&["report", "/no/such/folder"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("there is no sweep"), "{}", stderr(&output));
+    let said = refusal(&["report", "/no/such/folder"]);
+    assert!(said.contains("there is no sweep"), "{said}");
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{TINY, command, folder, json, nandlab, stderr, stdout, temporary};
+use common::{TINY, command, folder, json, nandlab, refusal, stderr, stdout, temporary};
 
 /// An empty folder with a plan, and the path of the results in it.
 fn plan(name: &str, text: &str) -> (String, PathBuf) {
@@ -244,9 +244,7 @@ fn impossible_sweeps_are_refused_before_any_work() {
     ];
     for (text_of_plan, words) in cases {
         let (plan, results) = plan("sweep-refused", &text_of_plan);
-        let output = nandlab(&["sweep", &plan, "-o", text(&results)]);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let said = refusal(&["sweep", &plan, "-o", text(&results)]);
         assert!(said.contains(words) && said.contains("plan.toml"), "{said}");
         assert!(!results.exists(), "nothing was begun: {words}");
     }
@@ -256,9 +254,8 @@ fn impossible_sweeps_are_refused_before_any_work() {
         (&["sweep", TINY][..], "--output"),
         (&["sweep", "status", "/no/such/folder"][..], "there is no sweep"),
     ] {
-        let output = nandlab(args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        let said = refusal(args);
+        assert!(said.contains(words), "{said}");
     }
 }
 
@@ -269,18 +266,13 @@ fn folder_of_another_experiment_is_left_alone() {
     stdout(&["sweep", &plan, "-o", text(&results)]);
     let before = files(&results);
     std::fs::write(&plan, small.replace("'one'", "'other'")).unwrap();
-    let refused = nandlab(&["sweep", &plan, "-o", text(&results)]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        stderr(&refused).contains("has the results of the experiment `one`, and this one is `other`"),
-        "{}",
-        stderr(&refused)
-    );
+    let said = refusal(&["sweep", &plan, "-o", text(&results)]);
+    assert!(said.contains("has the results of the experiment `one`, and this one is `other`"), "{said}");
     assert_eq!(files(&results), before);
     // The same experiment may change.
     std::fs::write(&plan, small.replace("100", "200")).unwrap();
     assert!(stdout(&["sweep", &plan, "-o", text(&results)]).contains("1 run now"));
     std::fs::write(&plan, format!("{}seeds = [1, 2, 1]\n", small.split_once('[').unwrap().0)).unwrap();
-    let refused = nandlab(&["sweep", &plan, "-o", text(&results)]);
-    assert!(stderr(&refused).contains("seeds: 1 is there twice"), "{}", stderr(&refused));
+    let said = refusal(&["sweep", &plan, "-o", text(&results)]);
+    assert!(said.contains("seeds: 1 is there twice"), "{said}");
 }

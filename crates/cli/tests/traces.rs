@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{TINY, file, json, nandlab, nandlab_reading, stderr, stdout};
+use common::{TINY, file, json, nandlab, nandlab_reading, refusal, stderr, stdout};
 
 const JSON: [&str; 5] = ["--device", TINY, "--json", "-", "--no-wall"];
 
@@ -11,9 +11,7 @@ fn report(args: &[&str]) -> serde_json::Value {
 }
 
 fn fails(args: &[&str]) -> String {
-    let output = nandlab(&[args, &JSON[..2]].concat());
-    assert_eq!(output.status.code(), Some(2), "{args:?}");
-    stderr(&output)
+    refusal(&[args, &JSON[..2]].concat())
 }
 
 #[test]

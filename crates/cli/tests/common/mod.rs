@@ -37,6 +37,15 @@ pub fn stdout(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("the output is UTF-8")
 }
 
+/// Standard error of a run that must be refused as bad input.
+#[track_caller]
+pub fn refusal(args: &[&str]) -> String {
+    let output = nandlab(args);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "nandlab {args:?}: {said}");
+    said
+}
+
 /// Standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
