@@ -34,6 +34,7 @@ mod device;
 mod digest;
 mod error;
 mod experiment;
+mod files;
 mod fit;
 mod foresight;
 mod idle;

@@ -14,18 +14,17 @@ mod warm_up;
 mod winners;
 mod zoom;
 
-use std::io::Write;
 use std::path::Path;
 
 use figures::{Datum, Head, Shown};
 pub(crate) use metric::{Metric, metrics};
 use nandlab_plot::Scene;
-use nandlab_trace::WholeFile;
 pub(crate) use points::{Point, Points};
 use verdicts::Verdicts;
 
 use crate::error::Error;
 use crate::experiment::fill;
+use crate::files::{make_folder, write_file};
 use crate::sweep::{CellStatus, SweepResults, SweepRow};
 use crate::table::Table;
 use crate::text::csv_line;
@@ -147,20 +146,13 @@ impl Digest {
     /// # Errors
     /// The folder or a file cannot be written.
     pub fn write_figures(&self, folder: &Path) -> Result<(), Error> {
-        let cannot = |target: &Path, source| Error::Write { target: target.display().to_string(), source };
-        std::fs::create_dir_all(folder).map_err(|error| cannot(folder, error))?;
+        make_folder(folder)?;
         for DigestFigure { name, svg, svg_dark, pdf, csv } in self.figures() {
             let (svg, svg_dark) = (svg.map(String::into_bytes), svg_dark.map(String::into_bytes));
             let csv = Some(csv.into_bytes());
             for (bytes, extension) in [(svg, "svg"), (svg_dark, "dark.svg"), (pdf, "pdf"), (csv, "csv")] {
                 let Some(bytes) = bytes else { continue };
-                let target = folder.join(format!("{name}.{extension}"));
-                let write = || {
-                    let mut file = WholeFile::create(&target)?;
-                    file.write_all(&bytes)?;
-                    file.commit()
-                };
-                write().map_err(|error| cannot(&target, error))?;
+                write_file(&folder.join(format!("{name}.{extension}")), bytes)?;
             }
         }
         Ok(())

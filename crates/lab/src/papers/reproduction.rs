@@ -1,16 +1,14 @@
 //! The evaluation of a paper as it is asked for: all of it or some figures, with more traces, carried out into a folder.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-
-use nandlab_trace::WholeFile;
 
 use super::{HEAD, PAPERS, Paper, arithmetic_claims};
 use crate::address::{Address, AddressUnit};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::experiment::{Experiment, check_note};
+use crate::files::{cannot_write, make_folder, write_file};
 use crate::sweep::{SWEEP_MEMORY, Sweep, SweepResults, SweepShard, SweepStep, SweepWork};
 use crate::watch::Watch;
 use crate::workload::Workload;
@@ -90,8 +88,8 @@ impl Reproduction {
         for (paper, text) in plans {
             begin(&paper.name());
             let folder = self.folder.join(paper.name());
-            std::fs::create_dir_all(&folder).map_err(|source| cannot(&folder, source))?;
-            write(&folder.join(PLAN), &text)?;
+            make_folder(&folder)?;
+            write_file(&folder.join(PLAN), &text)?;
             let sweep = Sweep {
                 plan: folder.join(PLAN),
                 folder: folder.clone(),
@@ -105,8 +103,8 @@ impl Reproduction {
             let results = SweepResults::open(&folder)?;
             let digest = if results.has_reports()? { Some(Digest::of(&results)?) } else { None };
             if let Some(digest) = &digest {
-                write(&folder.join("report.html"), &digest.html())?;
-                write(&folder.join("report.md"), &digest.markdown())?;
+                write_file(&folder.join("report.html"), digest.html())?;
+                write_file(&folder.join("report.md"), digest.markdown())?;
                 let figures = folder.join("figures");
                 remove_earlier(&figures, paper)?;
                 digest.write_figures(&figures)?;
@@ -119,7 +117,7 @@ impl Reproduction {
         }
         let is_whole = self.figures.is_empty() && self.traces.is_empty() && self.limit.is_none();
         if is_whole && papers.len() == PAPERS.len() && reproduced.papers.iter().all(|paper| paper.work.complete) {
-            write(&self.folder.join(CLAIMS), &reproduced.claims())?;
+            write_file(&self.folder.join(CLAIMS), reproduced.claims())?;
         }
         Ok(reproduced)
     }
@@ -214,7 +212,7 @@ fn remove_earlier(folder: &Path, paper: &Paper) -> Result<(), Error> {
             match std::fs::remove_file(entry.path()) {
                 // Another shard has done it.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => (),
-                done => done.map_err(|source| cannot(&entry.path(), source))?,
+                done => done.map_err(cannot_write(&entry.path()))?,
             }
         }
     }
@@ -237,17 +235,4 @@ fn common(part: &Part, wanted: &Part) -> Option<Part> {
         }
     }
     Some(both)
-}
-
-fn cannot(target: &Path, source: std::io::Error) -> Error {
-    Error::Write { target: target.display().to_string(), source }
-}
-
-fn write(target: &Path, text: &str) -> Result<(), Error> {
-    let write = || {
-        let mut file = WholeFile::create(target)?;
-        file.write_all(text.as_bytes())?;
-        file.commit()
-    };
-    write().map_err(|source| cannot(target, source))
 }

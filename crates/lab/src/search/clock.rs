@@ -3,15 +3,15 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
-use nandlab_trace::WholeFile;
 use serde::{Deserialize, Serialize};
 
 use super::{Place, Rung, Search, plan_of};
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::files::{cannot_write, write_file};
 use crate::sweep::SweepStep;
 use crate::watch::Watch;
 
@@ -85,25 +85,14 @@ impl Search {
         let full_seconds = ((seconds[1] - seconds[0]) / (PARTS[1] - PARTS[0])).max(0.0);
         let fixed_seconds = (seconds[0] - PARTS[0] * full_seconds).max(0.0);
         let choice = ClockChoice { experiment: text, fixed_seconds, full_seconds };
-        let write = || {
-            let mut file = WholeFile::create(&target)?;
-            std::io::Write::write_all(&mut file, output(&choice).as_bytes())?;
-            file.commit()
-        };
-        write().map_err(|source| Error::Write { target: target.display().to_string(), source })?;
+        write_file(&target, serde_json::to_string(&choice).expect("it is plain data") + "\n")?;
         Ok(Some(choice))
     }
 }
 
-fn output(choice: &ClockChoice) -> String {
-    serde_json::to_string(choice).expect("it is plain data") + "\n"
-}
-
-fn remove(folder: &PathBuf) -> Result<(), Error> {
+fn remove(folder: &Path) -> Result<(), Error> {
     match std::fs::remove_dir_all(folder) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::Write { target: folder.display().to_string(), source })
-        }
+        Err(source) if source.kind() != std::io::ErrorKind::NotFound => Err(cannot_write(folder)(source)),
         _ => Ok(()),
     }
 }

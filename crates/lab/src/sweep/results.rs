@@ -1,10 +1,8 @@
 //! The folder of a sweep as its readers see it.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use nandlab_trace::WholeFile;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,6 +11,7 @@ use super::store::{Store, Values, write_parquet};
 use crate::course::Course;
 use crate::error::Error;
 use crate::experiment::{Experiment, unknown};
+use crate::files::{cannot_write, write_file};
 use crate::run::Run;
 
 const PLAN: &str = "plan.json";
@@ -115,8 +114,7 @@ impl SweepResults {
             );
             return Err(Error::input(problem, help));
         }
-        let cannot = |source| Error::Write { target: folder.display().to_string(), source };
-        std::fs::create_dir_all(folder.join("cells")).map_err(cannot)?;
+        std::fs::create_dir_all(folder.join("cells")).map_err(cannot_write(folder))?;
         let cells = cells.iter().map(|cell| {
             let SweepCell { name, values, id, run, .. } = cell.clone();
             StoredCell { name, values, id, run }
@@ -126,14 +124,9 @@ impl SweepResults {
         let target = folder.join(PLAN);
         // Several processes with the same plan do not write it over and over.
         if std::fs::read_to_string(&target).ok().as_ref() != Some(&text) {
-            let write = || {
-                let mut file = WholeFile::create(&target)?;
-                file.write_all(text.as_bytes())?;
-                file.commit()
-            };
             // A table of the cells of before would look as if it were that of these.
             _ = std::fs::remove_file(folder.join(TABLE));
-            write().map_err(|source| Error::Write { target: target.display().to_string(), source })?;
+            write_file(&target, text)?;
         }
         Ok(Self { folder: folder.to_owned(), plan })
     }
@@ -277,7 +270,7 @@ impl SweepResults {
             let is_taken = columns.iter().any(|(name, _)| *name == path);
             columns.push((if is_taken { format!("report.{path}") } else { path }, Values::Number(values)));
         }
-        write_parquet(self.folder.join(TABLE), &columns)
+        write_parquet(&self.folder.join(TABLE), &columns)
     }
 }
 

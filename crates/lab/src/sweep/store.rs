@@ -1,11 +1,10 @@
 //! The file of one result, and Parquet tables of text and numbers.
 
 use std::fs::File;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nandlab_trace::WholeFile;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -18,6 +17,7 @@ use parquet::schema::types::Type;
 use twox_hash::XxHash3_128;
 
 use crate::error::Error;
+use crate::files::{cannot_write, write_file};
 
 /// The result of a cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ impl Store {
             ("error".to_owned(), text(error.as_ref())),
             ("sum".to_owned(), text(Some(&result.sum()))),
         ];
-        write_parquet(self.path(id), &columns)
+        write_parquet(&self.path(id), &columns)
     }
 
     /// Reads a result.
@@ -109,29 +109,9 @@ pub(super) enum Values {
 }
 
 /// Writes columns of equal length as one row group, as a whole or not at all.
-pub(super) fn write_parquet(path: PathBuf, columns: &[(String, Values)]) -> Result<(), Error> {
-    let target = path.display().to_string();
-    let write = || -> Result<(), WriteError> {
-        let mut file = WholeFile::create(path)?;
-        let bytes = encode(columns)?;
-        file.write_all(&bytes)?;
-        Ok(file.commit()?)
-    };
-    write().map_err(|WriteError(source)| Error::Write { target, source })
-}
-
-/// What goes wrong: the disk.
-struct WriteError(io::Error);
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> Self {
-        Self(error)
-    }
-}
-impl From<ParquetError> for WriteError {
-    fn from(error: ParquetError) -> Self {
-        Self(io::Error::other(error))
-    }
+pub(super) fn write_parquet(target: &Path, columns: &[(String, Values)]) -> Result<(), Error> {
+    let bytes = encode(columns).map_err(|error| cannot_write(target)(io::Error::other(error)))?;
+    write_file(target, bytes)
 }
 
 fn encode(columns: &[(String, Values)]) -> Result<Vec<u8>, ParquetError> {
@@ -199,10 +179,10 @@ mod tests {
             let values = [text("1"), text("{}"), text("{\"waf\": 1.26}"), none(), none(), text(sum)];
             names.into_iter().zip(values).collect::<Vec<_>>()
         };
-        write_parquet(store.path("1"), &columns(&result("{\"waf\": 1.25}").sum())).unwrap();
+        write_parquet(&store.path("1"), &columns(&result("{\"waf\": 1.25}").sum())).unwrap();
         let error = store.read("1").unwrap_err().to_string();
         assert!(error.contains("its sum is another") && error.contains("run the sweep again"), "{error}");
-        write_parquet(store.path("1"), &columns("")[..5]).unwrap();
+        write_parquet(&store.path("1"), &columns("")[..5]).unwrap();
         assert_eq!(store.read("1").unwrap(), result("{\"waf\": 1.26}"), "sweeps of earlier versions have no sum");
         std::fs::remove_dir_all(folder).unwrap();
     }
