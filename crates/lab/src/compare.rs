@@ -12,9 +12,8 @@ use crate::alone;
 use crate::bound::above;
 use crate::device::Device;
 use crate::error::Error;
-use crate::idle;
 use crate::parallel;
-use crate::run::simulate;
+use crate::run::simulate_row;
 use crate::source::{Source, recorded};
 use crate::table::{Cell, Column, Good, Table, Unit};
 use crate::watch::{Part, Watch};
@@ -188,11 +187,7 @@ impl Comparing<'_> {
 
     fn simulate(&self, buffer: &PluginConfig, ftl: &PluginConfig, progress: &Part<'_>) -> Result<Report, Error> {
         let (builder, config) = self.device.with(self.builder.clone(), Some(buffer), Some(ftl), &self.device.set)?;
-        let mut report = simulate(&builder, &config, &self.asked.workload, progress)?;
-        // Simulations at the same time disturb each other's wall time, and nothing else.
-        report.wall = None;
-        report.trace.warnings.extend(idle::replay(&self.device.set, &config));
-        Ok(report)
+        simulate_row(&self.device, &builder, &config, &self.asked.workload, progress)
     }
 
     /// The least that a buffer of a row's size could cost: with the DRAM, and with the NVRAM if it used that.

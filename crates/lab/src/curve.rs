@@ -12,9 +12,8 @@ use serde::Serialize;
 use crate::alone::{self, Room, Sizes};
 use crate::device::Device;
 use crate::error::Error;
-use crate::idle;
 use crate::parallel;
-use crate::run::simulate;
+use crate::run::simulate_row;
 use crate::source::Source;
 use crate::table::{Cell, Column, Good, Table, Unit};
 use crate::watch::{Part, Watch};
@@ -282,9 +281,7 @@ impl Drawing<'_> {
             let source = Source::open(&self.workload, &config, self.watch)?;
             return Ok((alone::counts(source, &self.room.give(config))?, None));
         }
-        let mut report = simulate(&builder, &config, &self.workload, progress)?;
-        report.wall = None;
-        report.trace.warnings.extend(idle::replay(&self.device.set, &config));
+        let report = simulate_row(&self.device, &builder, &config, &self.workload, progress)?;
         Ok((AccessCounts::of(&report.ledger, report.buffer.dirty_at_end), Some(report)))
     }
 

@@ -11,7 +11,7 @@ use crate::address::{Address, AddressUnit};
 use crate::device::Device;
 use crate::error::Error;
 use crate::parallel;
-use crate::run::simulate;
+use crate::run::Run;
 use crate::watch::{Part, Watch};
 use crate::workload::Workload;
 
@@ -150,10 +150,9 @@ fn buffer_of(row: &str) -> &str {
 fn measure_one(buffer: &str, trace: &str, progress: &Part<'_>) -> Result<Report, Error> {
     let device =
         Device { buffer: Some(buffer.to_owned()), set: SETTINGS.map(str::to_owned).into(), ..Device::of("lab") };
-    let (builder, config) = device.configure()?;
     let workload =
         Workload { address: Address::Compact(AddressUnit::Block), limit: Some(REQUESTS), ..Workload::of(trace) };
-    simulate(&builder, &config, &workload, progress)
+    Ok(Run { device, workload }.simulate(progress, None)?.0)
 }
 
 fn row(buffer: &str, workload: &str, report: &Report) -> String {

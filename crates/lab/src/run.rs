@@ -158,14 +158,18 @@ impl Run {
     }
 }
 
-/// Builds the device, replays the requests, reports.
-pub(crate) fn simulate(
+/// A row of several that are simulated at the same time: they disturb each other's wall time, and nothing else.
+pub(crate) fn simulate_row(
+    device: &Device,
     builder: &Builder,
     config: &Config,
     workload: &Workload,
     progress: &Part<'_>,
 ) -> Result<Report, Error> {
-    Job { builder, config, own: None, workload, progress }.run(None, None)
+    let mut report = Job { builder, config, own: None, workload, progress }.run(None, None)?;
+    report.wall = None;
+    report.trace.warnings.extend(idle::replay(&device.set, config));
+    Ok(report)
 }
 
 /// What is simulated, and who watches.
