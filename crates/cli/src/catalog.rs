@@ -23,7 +23,7 @@ use serde_json::Value;
 use crate::args::Family;
 use crate::fail::Failure;
 use crate::output;
-use crate::style::{Style, Table, count};
+use crate::style::{Style, Table, count, plural};
 
 /// Something with a manual page.
 struct Entry {
@@ -207,16 +207,12 @@ fn device_title(name: &str) -> String {
     let capacity = Bytes(u64::from(config.logical_pages()) * u64::from(geometry.page_bytes));
     format!(
         "{capacity}, {} x {}, blocks of {} pages of {}, {} DRAM",
-        several(geometry.channels, "channel"),
-        several(geometry.dies() / geometry.channels, "die"),
+        plural(u64::from(geometry.channels), "channel"),
+        plural(u64::from(geometry.dies() / geometry.channels), "die"),
         geometry.pages_per_block,
         Bytes(geometry.page_bytes.into()),
         config.ram.dram
     )
-}
-
-fn several(n: u32, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn device_page(name: &str, text: &str) -> String {

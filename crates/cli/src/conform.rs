@@ -6,7 +6,7 @@ use nandlab::conform::{self, Conformance};
 
 use crate::fail::{Exit, Failure};
 use crate::output;
-use crate::style::{Style, count};
+use crate::style::{Style, count, plural};
 
 /// Replays the files; exit code 1 when one differs, 2 when one cannot be replayed.
 pub fn conform(files: &[PathBuf], show: usize, style: Style) -> Result<(), Failure> {
@@ -44,8 +44,7 @@ fn replay(file: &Path) -> Result<Conformance, String> {
 }
 
 fn outcome(file: &Path, report: &Conformance, show: usize, style: Style) -> String {
-    let several = |n: usize, what: &str| format!("{} {what}{}", count(n as u64), if n == 1 { "" } else { "s" });
-    let (cases, steps) = (several(report.cases, "case"), several(report.steps, "step"));
+    let (cases, steps) = (plural(report.cases as u64, "case"), plural(report.steps as u64, "step"));
     let differences = &report.differences;
     if differences.is_empty() {
         return format!("{}  {}: {cases}, {steps}\n", style.bold("ok"), file.display());
@@ -54,7 +53,7 @@ fn outcome(file: &Path, report: &Conformance, show: usize, style: Style) -> Stri
         "{}  {}: {} in {cases}, {steps}\n",
         style.warn("DIFFERS"),
         file.display(),
-        several(differences.len(), "difference")
+        plural(differences.len() as u64, "difference")
     );
     for difference in differences.iter().take(show) {
         let step = difference.step.map_or_else(|| "at the end".to_owned(), |n| format!("step {n}"));

@@ -306,8 +306,8 @@ fn link(report: &Report) -> Option<Fact> {
 /// How busy the controller was, if commands take it any time.
 fn controller(report: &Report) -> Option<Fact> {
     let (work, cores) = (&report.controller, report.config.device.controller.cores);
-    let plural = if cores == 1 { "core" } else { "cores" };
-    (work.busy_ns > 0).then(|| ("controller", format!("{cores} {plural}, {} busy", percent(work.utilisation))))
+    let cores = plural(u64::from(cores), "core");
+    (work.busy_ns > 0).then(|| ("controller", format!("{cores}, {} busy", percent(work.utilisation))))
 }
 
 /// What the data buffer did.

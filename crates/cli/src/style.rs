@@ -3,7 +3,6 @@
 use std::io::IsTerminal;
 
 use clap::ValueEnum;
-use nandlab::types::Nanos;
 pub use nandlab_lab::{count, plural};
 
 /// When to use colour.
@@ -114,7 +113,7 @@ pub fn short_time(ns: f64) -> String {
 
 /// The same for whole nanoseconds.
 pub fn nanos(ns: u64) -> String {
-    time(Nanos(ns).0 as f64)
+    time(ns as f64)
 }
 
 /// A ratio in percent, or a dash when there was nothing to count.

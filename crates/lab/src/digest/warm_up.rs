@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::sweep::SweepRow;
-use crate::text::count;
+use crate::text::{count, plural};
 
 /// The least and the most requests that were cut by a rule, and how many cells had half of theirs cut.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub(super) fn sentence(rows: &[SweepRow]) -> String {
     }
     let told = by_rule.into_iter().map(|((workload, rule), Cuts { least, most, cells, at_bound })| {
         let by = if rule == "given" { String::new() } else { format!(", cut by {}", rule.to_uppercase()) };
-        let cells = format!("{} {}", count(cells as u64), if cells == 1 { "cell" } else { "cells" });
+        let cells = plural(cells as u64, "cell");
         let cells = if workload.is_empty() { cells } else { format!("{cells} of {workload}") };
         let mut text = if least == most {
             format!("The first {} requests of {cells} are not measured{by}.", count(most))
