@@ -8,7 +8,7 @@ use nandlab_lab::bound::{BoundRow, Policy, Priced};
 use nandlab_lab::{Bound, Bounds, Sizes, Word, plugin_list};
 
 use crate::args::{CostArgs, DeviceArgs, OutputArgs, TraceArgs};
-use crate::fail::{Exit, Failure};
+use crate::fail::Failure;
 use crate::files::Files;
 use crate::progress::Progress;
 use crate::rows::{Cells, Form, Head, Heading, Printer, exact, names};
@@ -50,8 +50,7 @@ impl BoundArgs {
 
 /// Runs the command.
 pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
-    let json_is_stdout = args.output.json.as_deref() == Some("-");
-    let form = Form::of(&args.output, json_is_stdout.then_some("--json -"))?;
+    let form = Form::of(&args.output, None)?;
     let (device, set) = (args.device.clone(), args.set.clone());
     let bound = Bound {
         costs: args.costs.costs()?,
@@ -71,12 +70,10 @@ pub fn bound(args: &BoundArgs, style: Style) -> Result<(), Failure> {
     printer.end(|form| foot(&bounds, form, style))?;
     progress.end();
     json.write(|| output::json(&bounds))?;
-    let done = || format!("{} of {sizes} sizes are done", bounds.rows.len());
-    match bounds.failed().next() {
-        _ if bounds.interrupted => Err(Failure::Interrupted(done())),
-        Some(_) => Err(Failure::Said(Exit::SomeRows)),
-        None => Ok(()),
+    if bounds.interrupted {
+        return Err(Failure::Interrupted(format!("{} of {sizes} sizes are done", bounds.rows.len())));
     }
+    Failure::if_some_failed(bounds.failed().next().is_some())
 }
 
 /// What is printed above the rows.

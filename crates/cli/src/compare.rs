@@ -8,7 +8,7 @@ use nandlab_lab::{Compare, plugin_list};
 
 use crate::args::{CostArgs, DeviceArgs, OutputArgs, SizeArgs, TraceArgs};
 use crate::compare_table as table;
-use crate::fail::{Exit, Failure};
+use crate::fail::Failure;
 use crate::progress::Progress;
 use crate::rows::{Form, Printer};
 use crate::style::{Style, count};
@@ -49,8 +49,7 @@ pub struct CompareArgs {
 
 /// Runs the command.
 pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
-    let json_is_stdout = args.output.json.as_deref() == Some("-");
-    let form = Form::of(&args.output, json_is_stdout.then_some("--json -"))?;
+    let form = Form::of(&args.output, None)?;
     let is_quick = args.buffers.is_none() && args.ftls.is_none() && args.trace.limit.is_none();
     let mut workload = args.trace.workload()?;
     workload.limit = workload.limit.or(is_quick.then_some(QUICK_REQUESTS));
@@ -82,13 +81,10 @@ pub fn compare(args: &CompareArgs, style: Style) -> Result<(), Failure> {
     progress.end();
     run::warn(comparison.rows.iter().filter_map(|row| row.report.as_ref()));
     json.write(|| output::json(&comparison))?;
-    match comparison.rows.iter().any(|row| row.error.is_some()) {
-        _ if comparison.interrupted => {
-            Err(Failure::Interrupted(format!("{} of {all} rows are done", comparison.rows.len())))
-        }
-        true => Err(Failure::Said(Exit::SomeRows)),
-        false => Ok(()),
+    if comparison.interrupted {
+        return Err(Failure::Interrupted(format!("{} of {all} rows are done", comparison.rows.len())));
     }
+    Failure::if_some_failed(comparison.rows.iter().any(|row| row.error.is_some()))
 }
 
 /// What is printed above the rows.

@@ -7,11 +7,11 @@ use nandlab_lab::{Curve, Sizes, Word, plugin_list};
 
 use crate::args::{DeviceArgs, OutputArgs, TraceArgs};
 use crate::curve_table as table;
-use crate::fail::{Exit, Failure};
+use crate::fail::Failure;
 use crate::files::Files;
 use crate::picture::Target;
 use crate::progress::Progress;
-use crate::rows::{Form, Printer, both};
+use crate::rows::{Form, Printer};
 use crate::style::Style;
 use crate::{number, output, run};
 
@@ -70,7 +70,9 @@ fn points(text: &str) -> Result<u64, String> {
 
 /// Runs the command.
 pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
-    let form = form(args)?;
+    let plot_is_stdout = args.plot.as_ref().is_some_and(Target::is_stdout);
+    // A picture on the terminal takes the place of the table.
+    let form = Form::of(&args.output, plot_is_stdout.then_some("--plot -"))?;
     let buffers = plugin_list(&args.buffers, "buffer", BUFFERS)?;
     let mut ftls = args.ftl.as_deref().map_or(Ok(Vec::new()), |names| plugin_list(names, "ftl", FTLS))?;
     if ftls.len() > 1 {
@@ -104,21 +106,10 @@ pub fn curve(args: &CurveArgs, style: Style) -> Result<(), Failure> {
         target.draw(plot, &curves.figure(&title), style)?;
     }
     let done = curves.rows.len() + curves.bounds.len();
-    match curves.rows.iter().any(|row| row.error.is_some()) {
-        _ if curves.interrupted => Err(Failure::Interrupted(format!("{done} of {points} points are done"))),
-        true => Err(Failure::Said(Exit::SomeRows)),
-        false => Ok(()),
+    if curves.interrupted {
+        return Err(Failure::Interrupted(format!("{done} of {points} points are done")));
     }
-}
-
-/// The form of the table, if there is one. A picture on the terminal takes its place.
-fn form(args: &CurveArgs) -> Result<Option<Form>, Failure> {
-    let plot = args.plot.as_ref().is_some_and(Target::is_stdout).then_some("--plot -");
-    let json = (args.output.json.as_deref() == Some("-")).then_some("--json -");
-    match (plot, json) {
-        (Some(plot), Some(json)) => Err(both(plot, json)),
-        (plot, json) => Form::of(&args.output, plot.or(json)),
-    }
+    Failure::if_some_failed(curves.rows.iter().any(|row| row.error.is_some()))
 }
 
 /// Refuses options that would mean nothing.

@@ -30,8 +30,7 @@ impl DatasheetArgs {
 
 /// Runs the command.
 pub fn datasheet(args: &DatasheetArgs, style: Style) -> Result<(), Failure> {
-    let json_is_stdout = args.output.json.as_deref() == Some("-");
-    let form = Form::of(&args.output, json_is_stdout.then_some("--json -"))?;
+    let form = Form::of(&args.output, None)?;
     for device in &args.devices {
         Datasheet::of(device)?;
     }

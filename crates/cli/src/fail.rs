@@ -41,6 +41,10 @@ impl Failure {
     pub fn bad(problem: impl fmt::Display, help: impl fmt::Display) -> Self {
         Self::Message(Exit::BadInput, format!("{problem}\n  help: {help}"))
     }
+    /// The end of a command that carried out many things: some may have failed, which was said.
+    pub fn if_some_failed(failed: bool) -> Result<(), Self> {
+        if failed { Err(Self::Said(Exit::SomeRows)) } else { Ok(()) }
+    }
     /// What is to be said on standard error.
     pub fn message(&self) -> Option<String> {
         match self {

@@ -7,7 +7,7 @@ use nandlab_lab::ram::{Maps, maps};
 use nandlab_lab::{Cell, plugin_list};
 
 use crate::args::DeviceArgs;
-use crate::fail::{Exit, Failure};
+use crate::fail::Failure;
 use crate::rows::{self, csv};
 use crate::style::{Style, Table, count};
 use crate::{number, output};
@@ -63,7 +63,7 @@ pub fn ram(args: &RamArgs, style: Style) -> Result<(), Failure> {
             _ => text(&maps, style),
         })?;
     }
-    if maps.rows.iter().any(|row| row.error.is_some()) { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
+    Failure::if_some_failed(maps.rows.iter().any(|row| row.error.is_some()))
 }
 
 /// Cells of each row, numbers in groups of three digits; without the error.

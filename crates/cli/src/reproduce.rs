@@ -6,7 +6,7 @@ use clap::Args;
 use nandlab_lab::SweepShard;
 use nandlab_lab::papers::{ReproducedPaper, Reproduction, papers};
 
-use crate::fail::{Exit, Failure};
+use crate::fail::Failure;
 use crate::progress::Progress;
 use crate::style::count;
 use crate::{number, output};
@@ -98,11 +98,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<(), Failure> {
     if reproduced.interrupted {
         return Err(Failure::Interrupted("the same command goes on from here".to_owned()));
     }
-    if reproduced.papers.iter().any(|paper| paper.work.failed > 0) {
-        Err(Failure::Said(Exit::SomeRows))
-    } else {
-        Ok(())
-    }
+    Failure::if_some_failed(reproduced.papers.iter().any(|paper| paper.work.failed > 0))
 }
 
 fn summary(paper: &ReproducedPaper) -> String {

@@ -21,17 +21,21 @@ pub enum Form {
 
 impl Form {
     /// The form that was asked for; `None` when standard output gets no table. What was asked for by name is printed, with
-    /// `--quiet` too; `taken` names the option that has standard output for itself.
+    /// `--quiet` too; `plot` names the option that draws on standard output.
     ///
     /// # Errors
     /// Two options want standard output.
-    pub fn of(output: &OutputArgs, taken: Option<&str>) -> Result<Option<Self>, Failure> {
+    pub fn of(output: &OutputArgs, plot: Option<&str>) -> Result<Option<Self>, Failure> {
+        let json = (output.json.as_deref() == Some("-")).then_some("--json -");
+        if let (Some(plot), Some(json)) = (plot, json) {
+            return Err(both(plot, json));
+        }
         let asked = match (output.csv, output.markdown) {
             (true, _) => Some((Self::Csv, "--csv")),
             (_, true) => Some((Self::Markdown, "--markdown")),
             _ => None,
         };
-        match (asked, taken) {
+        match (asked, plot.or(json)) {
             (Some((_, form)), Some(taken)) => Err(both(form, taken)),
             (Some((form, _)), None) => Ok(Some(form)),
             (None, Some(_)) => Ok(None),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use nandlab_lab::{FoundCell, FoundFront, Search, SearchBudget, csv_line};
 
-use crate::fail::{Exit, Failure};
+use crate::fail::Failure;
 use crate::files::Files;
 use crate::progress::Progress;
 use crate::style::count;
@@ -95,7 +95,7 @@ pub fn search(args: &SearchArgs) -> Result<(), Failure> {
         output::print(&table(&found))?;
     }
     csv.write(|| rows(&found))?;
-    if found.failed > 0 { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
+    Failure::if_some_failed(found.failed > 0)
 }
 
 fn table(found: &FoundFront) -> String {

@@ -7,7 +7,7 @@ use nandlab::types::Bytes;
 use nandlab_lab::{CellStatus, SWEEP_MEMORY, Sweep, SweepResults, SweepRow, SweepShard, SweepWork, csv_line, plural};
 use serde::Serialize;
 
-use crate::fail::{Exit, Failure};
+use crate::fail::Failure;
 use crate::progress::Progress;
 use crate::style::{Style, count};
 use crate::{number, output};
@@ -110,7 +110,7 @@ fn run(args: &SweepArgs, plan: &std::path::Path, folder: &std::path::Path) -> Re
     if !args.quiet {
         output::print(&summary(&work, folder))?;
     }
-    if work.failed > 0 { Err(Failure::Said(Exit::SomeRows)) } else { Ok(()) }
+    Failure::if_some_failed(work.failed > 0)
 }
 
 fn summary(work: &SweepWork, folder: &std::path::Path) -> String {
