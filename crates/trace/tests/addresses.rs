@@ -5,7 +5,7 @@ mod common;
 use std::fmt::Write as _;
 
 use nandlab::catalog::BUFFERS;
-use nandlab::config::{Builder, Config};
+use nandlab::config::Config;
 use nandlab::ledger::Ledger;
 use nandlab::types::HostRequest;
 use nandlab_trace::{AddressPolicy, Options};
@@ -45,7 +45,7 @@ fn requests(rows: &str, address: AddressPolicy) -> Vec<HostRequest> {
 }
 
 fn config(buffer: &str, ftl: &str) -> Config {
-    let settings = [
+    common::lab([
         format!("buffer.name={buffer}"),
         format!("ftl.name={ftl}"),
         format!(
@@ -58,12 +58,7 @@ fn config(buffer: &str, ftl: &str) -> Config {
         "ram.nvram=128KiB".to_owned(),
         "replay.mode=fast".to_owned(),
         "precondition=none".to_owned(),
-    ];
-    let mut builder = Builder::preset("lab").unwrap();
-    for setting in &settings {
-        builder = builder.set(setting).unwrap();
-    }
-    builder.finish().unwrap()
+    ])
 }
 
 fn ledger(config: &Config, requests: &[HostRequest]) -> Ledger {

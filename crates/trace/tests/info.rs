@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use common::format;
-use nandlab::config::Builder;
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use nandlab_trace::{
     Distribution, Info, InfoReport, Options, Records, Reuse, SamplePages, Stats, TraceRecord, WINDOWS, compare,
@@ -182,9 +181,8 @@ fn curve_is_the_hit_ratio_of_the_lru_buffer_at_every_size() {
         })
         .collect();
     for frames in [1u64, 2, 17, 100, 512, 1_999, 8_192] {
-        let keys = [geometry, "buffer.name=lru", &format!("ram.dram={}", frames * 4096)].map(str::to_owned);
-        let builder = keys.iter().try_fold(Builder::preset("lab").unwrap(), |builder, key| builder.set(key)).unwrap();
-        let mut hits = builder.finish().unwrap().build_hits().unwrap();
+        let keys = [geometry, "buffer.name=lru", &format!("ram.dram={}", frames * 4096)];
+        let mut hits = common::lab(keys).build_hits().unwrap();
         hits.run(&requests).unwrap();
         let ledger = hits.ledger();
         let [reads, writes] = &found.pages.together;

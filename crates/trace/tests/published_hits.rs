@@ -6,7 +6,6 @@ mod common;
 use std::path::Path;
 
 use common::collection;
-use nandlab::config::Builder;
 use nandlab::types::HostRequest;
 use nandlab_trace::{Options, open};
 
@@ -30,8 +29,7 @@ fn hit_percent(requests: &[HostRequest], page_bytes: u64, policy: &str, frames: 
         format!("ram.dram={}", frames * page_bytes),
         format!("buffer.name={policy}"),
     ];
-    let builder = settings.iter().try_fold(Builder::preset("lab").unwrap(), |builder, setting| builder.set(setting));
-    let mut hits = builder.unwrap().finish().unwrap().build_hits().unwrap();
+    let mut hits = common::lab(settings).build_hits().unwrap();
     hits.run(requests).unwrap();
     let ledger = hits.ledger();
     100.0 * ledger.buffer_read_hits as f64 / ledger.host_page_reads as f64

@@ -7,7 +7,6 @@ use std::io::Read;
 use std::path::Path;
 
 use common::collection;
-use nandlab::config::Builder;
 use nandlab::types::{HostOp, HostRequest, Lpn};
 use nandlab_trace::{AddressPolicy, BlockEvent, Measure, Options, Records, Stats, TraceRecord, expand};
 
@@ -233,8 +232,7 @@ fn reference_strings_have_the_length_and_the_blocks_of_the_table() {
 fn lru_hits(blocks: &[Lpn], cache_blocks: u64) -> u64 {
     let ram = format!("ram.dram={}KiB", cache_blocks / 2);
     let settings = ["device.geometry.page_bytes=512", "device.geometry.blocks_per_plane=2048", "buffer.name=lru", &ram];
-    let builder = settings.iter().fold(Builder::preset("lab"), |builder, setting| builder.and_then(|b| b.set(setting)));
-    let config = builder.and_then(|builder| builder.finish()).unwrap();
+    let config = common::lab(settings);
     assert_eq!(u64::from(config.frames().dram), cache_blocks);
     let mut cache = config.build_hits().unwrap();
     cache.pages(blocks, false);

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use nandlab::config::{Builder, Config};
 use nandlab::types::{HostOp, HostRequest};
 use nandlab_trace::{Options, Trace, TraceError, TraceReport};
 
@@ -22,6 +23,13 @@ pub fn collection() -> Option<PathBuf> {
     }
     eprintln!("skipped: no traces in {} (set NANDLAB_TRACES)", folder.display());
     None
+}
+
+/// The device `lab` with these settings, each `KEY=VALUE`.
+pub fn lab<S: AsRef<str>>(settings: impl IntoIterator<Item = S>) -> Config {
+    let set = |builder: Builder, setting: S| builder.set(setting.as_ref());
+    let builder = settings.into_iter().try_fold(Builder::preset("lab").unwrap(), set);
+    builder.and_then(|builder| builder.finish()).unwrap()
 }
 
 /// Options with a format.
