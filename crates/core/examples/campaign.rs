@@ -10,23 +10,18 @@
 
 #[path = "../tests/campaign/mod.rs"]
 mod campaign;
-#[path = "../tests/common/mod.rs"]
-mod common;
+#[path = "../tests/kit/mod.rs"]
+mod kit;
+mod shared;
 
-use std::ops::Range;
 use std::process::ExitCode;
 
 use campaign::Counts;
 use campaign::streams::Seen;
 use nandlab::ftl::FTLS;
+use shared::seeds;
 
 const USAGE: &str = "usage: campaign operations|cuts FTL|all FIRST..LAST EACH, for example: campaign cuts all 1..3 40";
-
-fn seeds(text: &str) -> Option<Range<u64>> {
-    let (first, last) = text.split_once("..")?;
-    let seeds = first.parse().ok()?..last.parse().ok()?;
-    (!seeds.is_empty()).then_some(seeds)
-}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

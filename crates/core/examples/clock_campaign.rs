@@ -10,6 +10,7 @@
 
 #[path = "../tests/kit/mod.rs"]
 mod kit;
+mod shared;
 #[allow(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/timing"]
 mod timing {
@@ -18,23 +19,17 @@ mod timing {
     pub mod slow_scheduled;
 }
 
-use std::ops::Range;
 use std::process::ExitCode;
 
 use nandlab::flash::clock::SchedulerRule;
 use nandlab::registry::rules::Rule;
+use shared::seeds;
 use timing::scheduled::{Seen, compare_many};
 
 const USAGE: &str = "usage: clock_campaign POLICY|all FIRST..LAST CALLS, for example: clock_campaign all 0..1000 150";
 
 /// Arrays between two lines of output.
 const STEP: u64 = 10_000;
-
-fn seeds(text: &str) -> Option<Range<u64>> {
-    let (first, last) = text.split_once("..")?;
-    let seeds = first.parse().ok()?..last.parse().ok()?;
-    (!seeds.is_empty()).then_some(seeds)
-}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

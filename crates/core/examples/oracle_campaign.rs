@@ -10,21 +10,16 @@
 mod kit;
 #[path = "../tests/oracle/mod.rs"]
 mod oracle;
+mod shared;
 
-use std::ops::Range;
 use std::process::ExitCode;
 
 use oracle::cases::{BUFFER_NAMES, FTL_NAMES};
 use oracle::run::{Done, pair};
+use shared::seeds;
 
 const USAGE: &str =
     "usage: oracle_campaign BUFFER|all FTL|all FIRST..LAST EACH, for example: oracle_campaign all all 0..100 1000";
-
-fn seeds(text: &str) -> Option<Range<u64>> {
-    let (first, last) = text.split_once("..")?;
-    let seeds = first.parse().ok()?..last.parse().ok()?;
-    (!seeds.is_empty()).then_some(seeds)
-}
 
 fn named<'a>(all: &[&'a str], wanted: &str) -> Vec<&'a str> {
     all.iter().copied().filter(|name| wanted == "all" || *name == wanted).collect()

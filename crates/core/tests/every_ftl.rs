@@ -3,7 +3,6 @@
 #![allow(clippy::print_stdout, reason = "the counts are part of what these tests tell")]
 
 mod campaign;
-mod common;
 mod kit;
 
 use campaign::rig::{Device, Size, Start, smallest};

@@ -2,21 +2,20 @@
 
 #![allow(clippy::print_stdout, reason = "measured numbers are part of what these tests tell")]
 
-mod common;
-#[path = "common/point.rs"]
-mod point;
+mod kit;
 mod hybrid {
     pub mod map_block;
     pub mod reference;
 }
 
-use common::{below, build, flash, shape};
+use kit::below;
+use kit::point::compare;
+use kit::tiny::{build, flash, shape};
 use nandlab::conform;
 use nandlab::flash::{Flash, Media, ProgramOrder, Ticket};
 use nandlab::ftl::{Batch, Ftl, PageRead, PageWrite};
 use nandlab::ledger::{Cause, Op};
 use nandlab::types::{Lbn, Lpn, Nanos};
-use point::compare;
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 

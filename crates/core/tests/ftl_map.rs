@@ -2,9 +2,6 @@
 
 #![allow(clippy::print_stdout, reason = "measured numbers are part of what these tests tell")]
 
-#[path = "common/point.rs"]
-mod point;
-
 mod kit;
 
 mod map {

@@ -1,8 +1,6 @@
 //! Is flash time right? A slow simulator written from the specification, queueing theory, bounds.
 
 mod kit;
-#[path = "common/point.rs"]
-mod point;
 
 mod timing {
     pub mod agreement;

@@ -7,7 +7,7 @@ use nandlab::types::{Lpn, Pbn, Ppn};
 
 use super::rig::Device;
 use super::streams::Seen;
-use crate::common::build;
+use crate::kit::tiny::build;
 
 /// What an outage was.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,7 +7,7 @@ use nandlab::types::{Lbn, Lpn, Nanos};
 use serde_json::Value;
 
 use super::streams::{Dice, Digest};
-use crate::common::{PAGE_BYTES, build, flash, shape};
+use crate::kit::tiny::{PAGE_BYTES, build, flash, shape};
 
 /// How a test device begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -46,7 +46,7 @@ impl Dice {
         Self { rng: Pcg64Mcg::new(high << 64 | low), thrown: Digest::new(0) }
     }
     pub fn below(&mut self, bound: u32) -> u32 {
-        let thrown = crate::common::below(&mut self.rng, bound);
+        let thrown = crate::kit::below(&mut self.rng, bound);
         self.thrown.add(u64::from(thrown) << 32 | u64::from(bound));
         thrown
     }

@@ -1,5 +1,8 @@
 //! Random choices that stay the same with every version of every crate.
 
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+
 /// Splitmix64 (Guy L. Steele, Doug Lea and Christine H. Flood, "Fast splittable pseudorandom number generators", OOPSLA
 /// 2014).
 #[derive(Clone)]
@@ -53,4 +56,9 @@ impl Dice {
         let uniform = ((self.next() >> 11) as f64 + 1.0) / (1u64 << 53) as f64;
         -uniform.ln()
     }
+}
+
+/// Uniform below `bound`.
+pub fn below(rng: &mut Pcg64Mcg, bound: u32) -> u32 {
+    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32
 }

@@ -7,8 +7,8 @@ use nandlab::types::Lpn;
 use serde_json::{Value, json};
 
 use super::device::{build, fill, flash, host, shape, start};
+use crate::kit::point::compare;
 use crate::kit::{Dice, at_once};
-use crate::point::compare;
 
 /// Inverse of the distribution function of Zipf's law, exact.
 struct Zipf {

@@ -9,7 +9,8 @@ use nandlab::types::{HostOp, HostRequest, Lpn, Nanos, Pbn};
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
 
-use super::device::{Device, below};
+use super::device::Device;
+use crate::kit::below;
 
 #[test]
 fn block_is_relocated_after_its_limit_of_reads() {

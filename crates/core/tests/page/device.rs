@@ -4,11 +4,10 @@ use nandlab::flash::{Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{Batch, Ftl, PageWrite, Shape};
 use nandlab::ledger::Cause;
 use nandlab::types::{Lpn, Nanos};
-use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use serde_json::Value;
 
-use crate::kit::{build_ftl, fill, flash, times};
+use crate::kit::{below, build_ftl, fill, flash, times};
 
 /// The FTL `page` on one die, every page written once.
 pub struct Device {
@@ -51,10 +50,6 @@ impl Device {
 
 pub fn host(lpn: u32) -> PageWrite {
     PageWrite::new(Lpn(lpn), Cause::Host, 0)
-}
-
-pub fn below(rng: &mut Pcg64Mcg, bound: u32) -> u32 {
-    ((u128::from(rng.next_u64()) * u128::from(bound)) >> 64) as u32
 }
 
 /// Writes of which a share `r` goes to the first share `f` of the pages.

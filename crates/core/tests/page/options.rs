@@ -5,7 +5,8 @@ use nandlab::types::{HostOp, HostRequest, Nanos, Pbn};
 use rand_pcg::Pcg64Mcg;
 use serde_json::json;
 
-use super::device::{Device, below, hot_cold};
+use super::device::{Device, hot_cold};
+use crate::kit::below;
 
 #[test]
 fn slice_never_copies_more_than_it_may() {

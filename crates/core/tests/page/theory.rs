@@ -4,8 +4,9 @@ use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 use serde_json::{Value, json};
 
-use super::device::{Device, below, hot_cold};
-use crate::point::compare;
+use super::device::{Device, hot_cold};
+use crate::kit::below;
+use crate::kit::point::compare;
 
 /// A row of the table.
 struct Row(Vec<&'static str>);

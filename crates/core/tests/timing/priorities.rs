@@ -5,8 +5,7 @@ use nandlab::ledger::Op;
 use nandlab::types::Nanos;
 
 use super::rig::{NOW, one_die, scheduled};
-use crate::kit::Dice;
-use crate::point;
+use crate::kit::{Dice, point};
 
 const READ: f64 = 100e-6;
 const PROGRAM: f64 = 700e-6;

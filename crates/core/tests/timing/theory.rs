@@ -5,8 +5,7 @@ use nandlab::ledger::Op;
 use nandlab::types::Nanos;
 
 use super::rig::{NOW, RFTL, finish_times};
-use crate::kit::Dice;
-use crate::point;
+use crate::kit::{Dice, point};
 
 pub fn assert_close(got: f64, want: f64, within: f64, what: &str) {
     assert!((got / want - 1.0).abs() < within, "{what}: {got} instead of {want}");
