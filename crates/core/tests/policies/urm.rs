@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use nandlab::buffer::Frames;
+use nandlab::ledger::Cause;
 use nandlab::types::{Hint, Pattern};
 use serde_json::{Value, json};
 
-use super::watched::{LOGICAL_PAGES, Reference, Step, Watched, compare, joined};
-use crate::kit::Dice;
+use super::watched::{LOGICAL_PAGES, Reference, Watched, compare};
+use crate::kit::{Dice, Event};
 
 #[derive(Clone, Debug)]
 struct UrmPage {
@@ -29,7 +30,7 @@ struct UrmReference {
 }
 
 impl UrmReference {
-    fn evict(&mut self, spared: std::ops::Range<u32>, step: &mut Step) -> bool {
+    fn evict(&mut self, spared: std::ops::Range<u32>, done: &mut Vec<Event>) -> bool {
         let rank = |page: &UrmPage| {
             let period = u32::MAX - self.period[&page.pc];
             match page.zone {
@@ -42,11 +43,7 @@ impl UrmReference {
         let victims = self.pages.iter().enumerate().filter(|(_, page)| !spared.contains(&page.lpn));
         let Some((at, _)) = victims.min_by_key(|(_, page)| rank(page)) else { return false };
         let page = self.pages.remove(at);
-        if page.dirty {
-            step.flash.push(format!("w:{}", page.lpn));
-        } else {
-            step.drops.push(page.lpn);
-        }
+        done.push(if page.dirty { Event::write(&[page.lpn]) } else { Event::Drop(page.lpn) });
         true
     }
     fn touch(&mut self, lpn: u32, dirty: bool, hint: Hint, waits: bool) {
@@ -56,34 +53,34 @@ impl UrmReference {
 }
 
 impl Reference for UrmReference {
-    fn access(&mut self, lpn: u32, write: bool, hint: Hint) -> Step {
-        let mut step = Step::default();
+    fn access(&mut self, lpn: u32, write: bool, hint: Hint, done: &mut Vec<Event>) {
         self.period.insert(hint.pc, hint.period);
         if let Some(at) = self.pages.iter().position(|page| page.lpn == lpn) {
             let dirty = self.pages.remove(at).dirty;
             self.touch(lpn, dirty || write, hint, false);
-            return Step { hit: Some(true), ..step };
+            return done.push(Event::Access { lpn, write, hit: true });
         }
-        step.hit = Some(false);
+        let missed = Event::Access { lpn, write, hit: false };
         if self.capacity == 0 {
-            step.flash.push(if write { format!("w:{lpn}") } else { format!("r/miss:{lpn}") });
-            return step;
+            let passed = if write { Event::write(&[lpn]) } else { Event::Read(Cause::Host, vec![lpn]) };
+            return done.extend([passed, missed]);
         }
         while self.pages.len() >= self.capacity {
-            self.evict(0..0, &mut step);
+            self.evict(0..0, done);
         }
         if !write {
-            step.flash.push(format!("r/miss:{lpn}"));
+            done.push(Event::Read(Cause::Host, vec![lpn]));
         }
         self.touch(lpn, write, hint, false);
+        done.push(missed);
         if write || hint.pattern == Pattern::Random {
-            return step;
+            return;
         }
         let run = lpn..(lpn + hint.run_pages.max(1)).min(LOGICAL_PAGES);
         let absent = run.clone().filter(|l| self.pages.iter().all(|page| page.lpn != *l));
         let mut wanted: Vec<u32> = absent.take(self.capacity - 1).collect();
         while self.pages.len() + wanted.len() > self.capacity {
-            if !self.evict(run.clone(), &mut step) {
+            if !self.evict(run.clone(), done) {
                 wanted.pop();
             }
         }
@@ -91,26 +88,23 @@ impl Reference for UrmReference {
             self.touch(*lpn, false, hint, true);
         }
         if !wanted.is_empty() {
-            step.flash.push(format!("r/prefetch:{}", joined(&wanted)));
+            done.push(Event::Read(Cause::Prefetch, wanted));
         }
-        step
     }
     fn trim(&mut self, lpn: u32) {
         self.pages.retain(|page| page.lpn != lpn);
     }
-    fn flush(&mut self) -> Step {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         let mut dirty: Vec<u32> = self.pages.iter().filter(|page| page.dirty).map(|page| page.lpn).collect();
         dirty.sort_unstable();
         self.pages.iter_mut().for_each(|page| page.dirty = false);
-        Step { flash: dirty.iter().map(|lpn| format!("w:{lpn}")).collect(), ..Step::default() }
+        done.extend(dirty.into_iter().map(|lpn| Event::write(&[lpn])));
     }
-    fn resize(&mut self, frames: Frames) -> Step {
-        let mut step = Step::default();
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.capacity = frames.dram as usize;
         while self.pages.len() > self.capacity {
-            self.evict(0..0, &mut step);
+            self.evict(0..0, done);
         }
-        step
     }
     fn state(&self) -> Value {
         let zone = |pattern| {

@@ -3,44 +3,10 @@
 use nandlab::buffer::Frames;
 use nandlab::engine::{PartialWrite, Payload, Settings, Ssd};
 use nandlab::flash::Geometry;
-use nandlab::ledger::Cause;
 use nandlab::types::{Hint, HostOp, HostRequest, Nanos, Pattern};
 use serde_json::Value;
 
 use crate::kit::{Dice, Event, Recorder, Rig, times};
-
-/// What a policy did in one step.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Step {
-    pub hit: Option<bool>,
-    pub drops: Vec<u32>,
-    /// `r/miss:5`, `r/prefetch:6,7`, `w:1,2` in order.
-    pub flash: Vec<String>,
-}
-
-pub fn joined(lpns: &[u32]) -> String {
-    lpns.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
-}
-
-impl Step {
-    fn of(events: Vec<Event>) -> Self {
-        let mut step = Self::default();
-        for event in events {
-            match event {
-                Event::Access { hit, .. } => step.hit = Some(hit),
-                Event::Read(Cause::Host, lpns) => step.flash.push(format!("r/miss:{}", joined(&lpns))),
-                Event::Read(Cause::Prefetch, lpns) => step.flash.push(format!("r/prefetch:{}", joined(&lpns))),
-                Event::Read(why, _) => panic!("read for {why:?}"),
-                Event::Write { lpns, padded } => {
-                    assert!(padded.is_empty());
-                    step.flash.push(format!("w:{}", joined(&lpns)));
-                }
-                Event::Drop(lpn) => step.drops.push(lpn),
-            }
-        }
-        step
-    }
-}
 
 pub const LOGICAL_PAGES: u32 = 250;
 
@@ -67,27 +33,27 @@ impl Watched {
         device.set_probe(Some(Box::new(recorder.clone())));
         Self { device, recorder }
     }
-    fn request(&mut self, op: HostOp, lpn: u32, pages: u32, hint: Hint) -> Step {
+    fn request(&mut self, op: HostOp, lpn: u32, pages: u32, hint: Hint) -> Vec<Event> {
         let request = HostRequest { at: Nanos(0), lba: u64::from(lpn), sectors: pages, op, hint, more: false };
         self.device.submit(&request, Payload::None).unwrap();
-        Step::of(self.recorder.take())
+        self.recorder.take()
     }
     /// One page is read or written.
     pub fn touch(&mut self, lpn: u32, write: bool) {
         self.request(if write { HostOp::Write } else { HostOp::Read }, lpn, 1, Hint::default());
     }
-    fn resize(&mut self, frames: Frames) -> Step {
+    fn resize(&mut self, frames: Frames) -> Vec<Event> {
         self.device.set_frames(frames);
-        Step::of(self.recorder.take())
+        self.recorder.take()
     }
 }
 
 /// A policy as plainly as it can be written.
 pub trait Reference {
-    fn access(&mut self, lpn: u32, write: bool, hint: Hint) -> Step;
+    fn access(&mut self, lpn: u32, write: bool, hint: Hint, done: &mut Vec<Event>);
     fn trim(&mut self, lpn: u32);
-    fn flush(&mut self) -> Step;
-    fn resize(&mut self, frames: Frames) -> Step;
+    fn flush(&mut self, done: &mut Vec<Event>);
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>);
     fn state(&self) -> Value;
 }
 
@@ -109,18 +75,22 @@ pub fn compare(watched: &mut Watched, reference: &mut dyn Reference, most: Frame
     for step in 0..steps {
         let lpn = if dice.one_in(4) { LOGICAL_PAGES - 1 - dice.below(span) } else { dice.below(span / 2) };
         let hint = random_hint(&mut dice, pcs);
-        let (got, expected) = if dice.one_in(150) {
+        let mut expected = Vec::new();
+        let got = if dice.one_in(150) {
             let frames = Frames { dram: dice.below(most.dram + 1), nvram: dice.below(most.nvram + 1) };
-            (watched.resize(frames), reference.resize(frames))
+            reference.resize(frames, &mut expected);
+            watched.resize(frames)
         } else if dice.one_in(100) {
-            (watched.request(HostOp::Flush, 0, 0, hint), reference.flush())
+            reference.flush(&mut expected);
+            watched.request(HostOp::Flush, 0, 0, hint)
         } else if dice.one_in(30) {
             reference.trim(lpn);
-            (watched.request(HostOp::Trim, lpn, 1, hint), Step::default())
+            watched.request(HostOp::Trim, lpn, 1, hint)
         } else {
             let write = dice.one_in(2);
             let op = if write { HostOp::Write } else { HostOp::Read };
-            (watched.request(op, lpn, 1, hint), reference.access(lpn, write, hint))
+            reference.access(lpn, write, hint, &mut expected);
+            watched.request(op, lpn, 1, hint)
         };
         assert_eq!(got, expected, "seed {seed}, step {step}, page {lpn}, {hint:?}");
         if step % 16 == 0 {

@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use nandlab::buffer::Frames;
 use nandlab::error::ConfigError;
+use nandlab::ledger::Cause;
 use nandlab::types::Hint;
 use serde_json::{Value, json};
 
-use super::watched::{Reference, Step, Watched, compare, joined, rig};
-use crate::kit::Dice;
+use super::watched::{Reference, Watched, compare, rig};
+use crate::kit::{Dice, Event};
 
 struct WpaReference {
     dram_pages: usize,
@@ -38,15 +39,15 @@ impl WpaReference {
         let limit = self.pel_size.unwrap_or(self.dram_pages);
         self.pel.drain(..self.pel.len().saturating_sub(limit));
     }
-    fn evict_block(&mut self, step: &mut Step) {
+    fn evict_block(&mut self, done: &mut Vec<Event>) {
         let (lbn, pages) = self.nvram.remove(0);
-        step.drops.extend(pages.iter().filter(|(_, dirty)| !**dirty).map(|(lpn, _)| *lpn));
+        done.extend(pages.iter().filter(|(_, dirty)| !**dirty).map(|(lpn, _)| Event::Drop(*lpn)));
         let mut cluster: Vec<u32> = pages.iter().filter(|(_, dirty)| **dirty).map(|(lpn, _)| *lpn).collect();
         cluster.extend(self.dram.iter().map(|page| page.0).filter(|lpn| lpn / self.block == lbn));
         cluster.sort_unstable();
         self.dram.retain(|page| page.0 / self.block != lbn);
         if !cluster.is_empty() {
-            step.flash.push(format!("w:{}", joined(&cluster)));
+            done.push(Event::write(&cluster));
         }
         self.remember(&cluster);
     }
@@ -60,22 +61,22 @@ impl WpaReference {
     fn nvram_used(&self) -> usize {
         if self.in_pages { self.nvram.iter().map(|(_, pages)| pages.len()).sum() } else { self.nvram.len() }
     }
-    fn make_nvram_room(&mut self, lpn: u32, step: &mut Step) {
+    fn make_nvram_room(&mut self, lpn: u32, done: &mut Vec<Event>) {
         let owns = self.nvram.iter().any(|(block, _)| *block == lpn / self.block);
         let joins = owns && !self.in_pages && !self.when_full;
         if self.nvram_used() >= self.nvram_frames && !joins {
-            self.evict_block(step);
+            self.evict_block(done);
         }
     }
-    fn demote(&mut self, step: &mut Step) {
+    fn demote(&mut self, done: &mut Vec<Event>) {
         let group = |page: &(u32, bool, bool)| 2 * u8::from(page.1) + u8::from(page.2);
         let lowest = self.dram.iter().map(group).min().unwrap();
         let lpn = self.dram.iter().find(|page| group(page) == lowest).unwrap().0;
         if self.nvram_frames == 0 {
-            step.flash.push(format!("w:{lpn}"));
+            done.push(Event::write(&[lpn]));
             self.remember(&[lpn]);
         } else {
-            self.make_nvram_room(lpn, step);
+            self.make_nvram_room(lpn, done);
             if self.dram.iter().any(|page| page.0 == lpn) {
                 self.enter_nvram(lpn, true);
             }
@@ -85,24 +86,23 @@ impl WpaReference {
 }
 
 impl Reference for WpaReference {
-    fn access(&mut self, lpn: u32, write: bool, _: Hint) -> Step {
-        let mut step = Step { hit: Some(true), ..Step::default() };
+    fn access(&mut self, lpn: u32, write: bool, _: Hint, done: &mut Vec<Event>) {
+        let found = Event::Access { lpn, write, hit: true };
         if let Some(at) = self.dram.iter().position(|page| page.0 == lpn) {
             let (_, reref, ow) = self.dram.remove(at);
             self.dram.push((lpn, reref, ow || write));
-            return step;
+            return done.push(found);
         }
         if let Some(dirty) = self.nvram.iter().find_map(|(_, pages)| pages.get(&lpn)).copied() {
             self.enter_nvram(lpn, dirty || write);
-            return step;
+            return done.push(found);
         }
-        step.hit = Some(false);
         if !write {
-            step.flash.push(format!("r/miss:{lpn}"));
+            done.push(Event::Read(Cause::Host, vec![lpn]));
         }
         if write && self.dram_pages > 0 {
             if self.dram.len() >= self.dram_pages {
-                self.demote(&mut step);
+                self.demote(done);
             }
             let known = self.pel.contains(&lpn);
             if known && self.remove_on_hit {
@@ -110,12 +110,12 @@ impl Reference for WpaReference {
             }
             self.dram.push((lpn, known, false));
         } else if self.nvram_frames > 0 {
-            self.make_nvram_room(lpn, &mut step);
+            self.make_nvram_room(lpn, done);
             self.enter_nvram(lpn, write);
         } else if write {
-            step.flash.push(format!("w:{lpn}"));
+            done.push(Event::write(&[lpn]));
         }
-        step
+        done.push(Event::Access { lpn, write, hit: false });
     }
     fn trim(&mut self, lpn: u32) {
         self.dram.retain(|page| page.0 != lpn);
@@ -124,29 +124,26 @@ impl Reference for WpaReference {
         });
         self.nvram.retain(|(_, pages)| !pages.is_empty());
     }
-    fn flush(&mut self) -> Step {
+    fn flush(&mut self, done: &mut Vec<Event>) {
         let mut blocks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for page in self.dram.drain(..) {
             blocks.entry(page.0 / self.block).or_default().push(page.0);
         }
-        let unit = |lpns: &mut Vec<u32>| {
+        for lpns in blocks.values_mut() {
             lpns.sort_unstable();
-            format!("w:{}", joined(lpns))
-        };
-        Step { flash: blocks.values_mut().map(unit).collect(), ..Step::default() }
+            done.push(Event::write(lpns));
+        }
     }
-    fn resize(&mut self, frames: Frames) -> Step {
-        let mut step = Step::default();
+    fn resize(&mut self, frames: Frames, done: &mut Vec<Event>) {
         self.dram_pages = frames.dram as usize;
         self.nvram_frames = nvram_frames(frames, self.in_pages, self.block);
         self.remember(&[]);
         while self.dram.len() > self.dram_pages {
-            self.demote(&mut step);
+            self.demote(done);
         }
         while self.nvram_used() > self.nvram_frames {
-            self.evict_block(&mut step);
+            self.evict_block(done);
         }
-        step
     }
     fn state(&self) -> Value {
         let group = |reref, ow| {
