@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib import import_module
 from typing import Any, Callable, Mapping
 
@@ -89,14 +90,13 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{value!r}")
 
 
-def _class(family: str, name: str, plugin: str) -> type[_Plugin]:
+def _class(module: str, family: str, name: str, plugin: str) -> type[_Plugin]:
     """The class of a plug-in: its docstring is the manual page, its parameters are those of the plug-in."""
     # It takes as long as the rest of the package.
     import inspect
 
     manual, _, defaults = _native.describe(family, plugin)
     given: dict[str, Any] = json.loads(defaults)
-    module = {"buffer": "nandlab.buffers", "ftl": "nandlab.ftls", "generator": "nandlab.generate"}[family]
     base, itself = _BASES[family], inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     signature = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=value) for key, value in given.items()]
 
@@ -107,24 +107,20 @@ def _class(family: str, name: str, plugin: str) -> type[_Plugin]:
     return type(name, (base,), {"__doc__": manual, "plugin": plugin, "__module__": module, "__init__": __init__})
 
 
-class Family:
-    """The members of a family by the names that they have in Python."""
+def family_module(module: str, family: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """`__all__`, `__getattr__` and `__dir__` of the module of a family: classes or, of generators, functions."""
+    plugins = dict(_native.plugin_names(family))
+    names = list(plugins)
 
-    def __init__(self, family: str) -> None:
-        self.names: dict[str, str] = dict(_native.plugin_names(family))
-        self._family = family
-
-    def get(self, module: str, name: str) -> Any:
-        """A class or, of a generator, a function.
-
-        Raises AttributeError if there is none of this name.
-        """
-        plugin = self.names.get(name)
-        if plugin is None:
+    def get(name: str) -> Any:
+        if name not in plugins:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        if self._family != "generator":
-            return _class(self._family, name, plugin)
-        return _function(name, _class(self._family, name, plugin))
+        made = _class(module, family, name, plugins[name])
+        found = _function(name, made) if family == "generator" else made
+        setattr(sys.modules[module], name, found)
+        return found
+
+    return names, get, lambda: names
 
 
 def _function(name: str, made: type[_Plugin]) -> Callable[..., _Plugin]:
