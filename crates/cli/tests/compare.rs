@@ -106,7 +106,7 @@ fn combination_that_cannot_be_built_is_a_row_with_its_error() {
     assert!(text.contains("failed") && text.contains("lru on page: ram: 0 page frames"), "{text}");
     let output = nandlab(&with(&["--buffers", "none,lru:window=1", "--ftls", "page", "--json", "-"]));
     assert_eq!(output.status.code(), Some(4));
-    let rows = json(&String::from_utf8(output.stdout).unwrap())["rows"].clone();
+    let rows = json(&output.stdout)["rows"].clone();
     assert_eq!((&rows[0]["status"], &rows[1]["status"]), (&"ok".into(), &"error".into()));
     assert!(rows[1]["error"].as_str().unwrap().contains("window"), "{rows}");
 }
@@ -118,7 +118,7 @@ fn every_combination_sees_all_of_standard_input() {
     let args = ["compare", "-", "--device", TINY, "--buffers", "none,lru", "--ftls", "page", "--json", "-"];
     let output = nandlab_reading(&args, trace.as_bytes());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let rows = json(&String::from_utf8(output.stdout).unwrap())["rows"].clone();
+    let rows = json(&output.stdout)["rows"].clone();
     for row in rows.as_array().unwrap() {
         assert_eq!(row["report"]["requests"]["writes"], 500);
     }

@@ -16,7 +16,7 @@ fn suggested(line: &str) -> serde_json::Value {
     let shell = format!("'{}' {program} --json - --no-wall", env!("CARGO_BIN_EXE_nandlab"));
     let output = std::process::Command::new("sh").args(["-c", &shell]).output().expect("there is a shell");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
-    json(&String::from_utf8(output.stdout).expect("JSON is UTF-8"))
+    json(&output.stdout)
 }
 
 /// The line after a marker.
@@ -50,7 +50,7 @@ fn unknown_traces_run_with_the_command_that_the_message_suggests() {
         let report = match after(&said, "try: ") {
             Some(line) => suggested(&line.replace(" --json -", "").replace(" --no-wall", "")),
             None if !output.status.success() => panic!("{name}: {said}"),
-            None => json(&String::from_utf8(output.stdout).expect("UTF-8")),
+            None => json(&output.stdout),
         };
         assert_eq!(report["requests"]["total"], requests, "{name}");
     }
@@ -126,7 +126,7 @@ fn times_in_another_unit_are_warned_about_and_fixed() {
     let silent = nandlab(&[&replay[..], &["--time-unit", "us"]].concat());
     assert!(silent.status.success() && stderr(&silent).is_empty(), "{}", stderr(&silent));
     let info = nandlab(&["trace", "info", &path, "--time-unit", "us", "--json", "-"]);
-    let report = &json(&String::from_utf8(info.stdout).expect("UTF-8"))["traces"][0];
+    let report = &json(&info.stdout)["traces"][0];
     assert_eq!(report["duration_ns"], 404_187_000u64);
     let fixed = nandlab(&["run", &fixture("spc.spc"), "--time-unit", "us", "--device", TINY]);
     assert!(stderr(&fixed).contains("fixed") && after(&stderr(&fixed), "try: ").is_some(), "{}", stderr(&fixed));

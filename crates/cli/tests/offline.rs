@@ -329,7 +329,7 @@ fn standard_input_is_read_once_for_all() {
         let args = [command, "-", "--device", TINY, "--ram", "64KiB", "--buffers", "lru,cflru", "--json", "-"];
         let output = nandlab_reading(&args, trace.as_bytes());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let rows = json(&String::from_utf8(output.stdout).unwrap())["rows"].clone();
+        let rows = json(&output.stdout)["rows"].clone();
         let counted = if command == "bound" { &rows[0]["policies"][1] } else { &rows[1] };
         assert_eq!(number(&counted["reads"]) + number(&counted["writes"]), 500, "{rows}");
     }
@@ -365,7 +365,7 @@ fn bypass_without_hints_is_warned_of() {
             let args = [command, trace, buffers, "lru", "--limit", "500", "--set", &set, "--json", "-"];
             let output = nandlab(&[&args[..], size].concat());
             assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-            let report = json(&String::from_utf8(output.stdout.clone()).unwrap());
+            let report = json(&output.stdout);
             let words = "ram.bypass did nothing: no request has a hint";
             let kept = report["trace"]["warnings"].to_string().contains(words);
             assert_eq!(kept, stderr(&output).contains(words), "{command}: {}", stderr(&output));

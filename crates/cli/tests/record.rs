@@ -81,7 +81,7 @@ fn two_runs_at_other_addresses_have_the_same_call_stacks() {
     assert_eq!(one.len(), 9, "three files, three times");
     assert_eq!(Some(one), stacks(&path("aslr-2.parquet")));
     let report = nandlab(&["trace", "patterns", &path("aslr-1.parquet"), "--json", "-"]);
-    let report = json(&String::from_utf8(report.stdout).unwrap());
+    let report = json(&report.stdout);
     let frames = report["locations"][0]["frames"].as_array().expect("frames");
     assert!(frames.len() >= 5, "{report:#}");
 }

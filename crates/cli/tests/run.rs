@@ -182,7 +182,7 @@ fn trace_is_read_from_a_file_from_standard_input_and_by_name() {
     assert_eq!(from_file["trace"]["address"], "reject");
     assert_eq!(from_file["requests"]["writes"], 2_000);
     let piped = nandlab_reading(&[&["run", "-", "--format", "spc"], &device[..]].concat(), trace.as_bytes());
-    let piped = json(&String::from_utf8(piped.stdout).unwrap());
+    let piped = json(&piped.stdout);
     assert_eq!(piped["ledger"], from_file["ledger"]);
     assert_eq!(piped["trace"]["name"], "<stdin>");
     let limited = stdout(&[&["run", &path, "--limit", "100"], &device[..]].concat());
@@ -195,7 +195,7 @@ fn address_policies_do_what_they_say() {
     let run = |policy| nandlab(&["run", &path, "--device", TINY, "--json", "-", "--no-wall", "--address", policy]);
     assert_eq!(run("reject").status.code(), Some(2));
     assert!(stderr(&run("reject")).contains("line 2") && stderr(&run("reject")).contains("--address compact"));
-    let report = |policy| json(&String::from_utf8(run(policy).stdout).unwrap());
+    let report = |policy| json(&run(policy).stdout);
     assert_eq!(report("modulo")["trace"]["changed"]["folded_into_capacity"], 1);
     let (by_block, by_page) = (report("compact"), report("compact:page"));
     assert_eq!(
@@ -247,7 +247,7 @@ fn setting_that_did_nothing_is_warned_of() {
     let said = |settings: &[&str]| {
         let output = nandlab(&[&["run", "--limit", "500", "--device", TINY, "--json", "-"], settings].concat());
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-        let report = json(&String::from_utf8(output.stdout.clone()).unwrap());
+        let report = json(&output.stdout);
         let kept = report["trace"]["warnings"].as_array().map_or(Vec::new(), Clone::clone);
         let kept: Vec<&str> = kept.iter().filter_map(|warning| warning.as_str()).collect();
         let did_nothing: Vec<String> =

@@ -114,7 +114,7 @@ fn exit_code_says_whether_traces_match() {
     let other = file("trace-match.spc", "2,100,4096,w,1.0\n0,50,4096,r,1.1\n");
     let output = nandlab(&["trace", "match", FIXTURE, &other, "--json", "-", "--format", "spc"]);
     assert_eq!(output.status.code(), Some(1));
-    let published = json(&String::from_utf8(output.stdout).unwrap());
+    let published = json(&output.stdout);
     assert_eq!(published["matches"], false);
     assert_eq!(published["lines"][0]["difference"], -60.0);
 }

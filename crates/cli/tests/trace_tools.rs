@@ -48,7 +48,7 @@ fn parquet_file_replays_like_its_text() {
             ["run", trace, "--device", TINY, "--volumes", "stack", "--address", "compact", "--json", "-", "--no-wall"];
         let output = nandlab(&args);
         assert!(output.status.success(), "{}", stderr(&output));
-        let mut report = json(&String::from_utf8(output.stdout).unwrap());
+        let mut report = json(&output.stdout);
         report["trace"] = serde_json::Value::Null;
         report
     };

@@ -31,7 +31,7 @@ fn several_files_are_one_trace_and_all_are_named() {
     let devices = report(&[&second, &first, "--files", "devices", "--volumes", "stack"]);
     assert_eq!(devices["trace"]["changed"]["devices"], 2);
     let piped = nandlab_reading(&[&["run", &first, "-"], &JSON[..]].concat(), b"0,24,4096,w,4.0\n");
-    let piped = json(&String::from_utf8(piped.stdout).unwrap());
+    let piped = json(&piped.stdout);
     assert_eq!(piped["trace"]["files"], serde_json::json!([first, "<stdin>"]));
     let text = stdout(&["run", &pattern, "--device", TINY]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -117,7 +117,7 @@ fn trace_that_may_be_cut_is_warned_of_once() {
             let path = file("cut.spc", text);
             let output = nandlab(&["run", &path, "--device", TINY, "--mode", "fast", "--json", "-"]);
             assert!(output.status.success(), "{}", stderr(&output));
-            let report = json(&String::from_utf8(output.stdout.clone()).unwrap());
+            let report = json(&output.stdout);
             let end = format!("line {rows}, the last, does not end with a line break");
             (stderr(&output).matches(&end).count(), report["trace"]["warnings"].to_string().matches(&end).count())
         };

@@ -85,6 +85,6 @@ pub fn tool(line: &str, input: &str) -> String {
 }
 
 /// JSON.
-pub fn json(text: &str) -> serde_json::Value {
-    serde_json::from_str(text).expect("this is JSON")
+pub fn json(text: &(impl AsRef<[u8]> + ?Sized)) -> serde_json::Value {
+    serde_json::from_slice(text.as_ref()).expect("this is JSON")
 }
