@@ -70,15 +70,6 @@ fn wrong_command_line_is_refused() {
         ("run nothere.csv", "nothere.csv|help:"),
         ("run /", "/: |help:"),
         ("compare --buffers lru, --ftls page", "buffer.name|help:"),
-        ("run -f dftl:reserve=4294967295", "the device has|blocks but needs"),
-        ("run -f dftl:idle_free=4294967295", "ftl.idle_free|idle work would never reach"),
-        ("run -d lab -f page:idle_free=900", "ftl.idle_free|idle work would never reach"),
-        (
-            "run -d lab -f page:victim={d_choices=70000}",
-            "ftl.victim: { d_choices = 70000 }: the device has 32768 erase blocks",
-        ),
-        ("run -b vbbms:vb_random=4294967295", "buffer.vb_random|1 to 1024"),
-        ("config --set ram.flush={above=nan}", "ram.flush"),
         ("compare --buffers lru --ftls pagee", "ftl.name|did you mean `page`"),
         ("compare --buffers lru,fifo,lru", "buffer: lru is there twice"),
         ("compare --ftls fast:k=8,fast:k=8", "ftl: fast:k=8 is there twice"),
@@ -241,6 +232,25 @@ fn wrong_trace_is_refused_with_its_line() {
         refused(&nandlab(&["run", &path, "--device", TINY]), &shown, parts)?;
         let piped = nandlab_reading(&["run", "-", "--device", TINY], content);
         refused(&piped, &format!("<stdin> {shown}"), parts)
+    }));
+}
+
+#[test]
+fn sizes_that_no_device_can_have_are_refused() {
+    let cases = [
+        ("run -f dftl:reserve=4294967295", "the device has|blocks but needs"),
+        ("run -f dftl:idle_free=4294967295", "ftl.idle_free|idle work would never reach"),
+        ("run -d lab -f page:idle_free=900", "ftl.idle_free|idle work would never reach"),
+        (
+            "run -d lab -f page:victim={d_choices=70000}",
+            "ftl.victim: { d_choices = 70000 }: the device has 32768 erase blocks",
+        ),
+        ("run -b vbbms:vb_random=4294967295", "buffer.vb_random|1 to 1024"),
+        ("config --set ram.flush={above=nan}", "ram.flush"),
+    ];
+    all(cases.iter().map(|(line, parts)| {
+        let args: Vec<&str> = line.split(' ').collect();
+        refused(&nandlab(&args), line, parts)
     }));
 }
 

@@ -8,7 +8,8 @@
 //!   out are dropped.
 //! - What a program says of its accesses beforehand (`posix_fadvise`) counts for its process and the file from then on; Linux
 //!   keeps it with the open file.
-//! - Direct accesses pass by the cache, and writes of them invalidate what it has of their pages. Without a limit nothing is cached: every access is a request as it is.
+//! - Direct accesses pass by the cache, and those that write invalidate what it has of their pages. Without a limit nothing is
+//!   cached: every access is a request as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

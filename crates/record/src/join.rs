@@ -133,7 +133,7 @@ impl Joiner {
         }
     }
 
-    /// It is no file that has a name: of the file of a block device, which file systems keep their metadata in, the name is empty.
+    /// It is no file that has a name. That of the file of a block device, in which file systems keep their metadata, is empty.
     fn is_metadata(&self, file: FileKey) -> bool {
         self.names.get(&file).is_none_or(String::is_empty)
     }

@@ -72,8 +72,8 @@ pub(super) fn open_file(task: Pid, descriptor: u64) -> Option<OpenFile> {
 /// Names of what a process has open.
 const STANDARD: [(&str, &str); 3] = [("/dev/stdin", "0"), ("/dev/stdout", "1"), ("/dev/stderr", "2")];
 
-/// The path that a process means by a name; `folder`: descriptor of the folder that it is relative to. What means the process itself
-/// (`/proc/self`, `/dev/stdout`) means the task, and a root of its own (`chroot`) is where its absolute names begin.
+/// The path that a process means by a name; `folder`: descriptor of the folder that it is relative to. What means the process
+/// itself (`/proc/self`, `/dev/stdout`) means the task, and a root of its own (`chroot`) is where its absolute names begin.
 fn path(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<PathBuf> {
     let name = Path::new(std::ffi::OsStr::from_bytes(name));
     if name.is_absolute() {

@@ -15,9 +15,9 @@ const SIZE_MAX: u64 = 1 << 30;
 /// A proposal by what stands in the columns of a text without a header that tells; `None` if none of them has operations,
 /// without which a text of numbers may be anything.
 ///
-/// Of what is neither time nor operation the greatest numbers are the offsets. Sizes are most likely multiples of 512 where offsets
-/// are (never 0 where those are not), then what stands right or left of the offset, then what has the fewest different values: response
-/// times and process ids are none of that.
+/// Of what is neither time nor operation the greatest numbers are the offsets. Sizes are most likely multiples of 512 where
+/// offsets are (never 0 where those are not), then what stands right or left of the offset, then what has the fewest different
+/// values. Response times and process ids are none of that.
 pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
     if let Some(guess) = guess(head) {
         return Some(guess.spec);
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn size_is_told_from_response_times_and_process_ids() {
-        let op = |i: u64| ["Read", "Write"][(i % 3 == 0) as usize];
+        let op = |i: u64| ["Read", "Write"][usize::from(i.is_multiple_of(3))];
         let late = |i: u64| 18_313 + i * i * 7919 % 900_001;
         let time = |i: u64| 128_166_372_003_061_629 + i * 10_000;
         let msr =

@@ -206,7 +206,8 @@ impl Layout {
         !self.placement.rule().by_number && self.counts(geometry).1 > 1
     }
 
-    /// Refuses upkeep that cannot be, a victim policy that looks at more blocks than there are, and whole units where they would make no difference or pages go to dies by their numbers.
+    /// Refuses upkeep that cannot be, a victim policy that looks at more blocks than there are, and whole units where they would
+    /// make no difference or pages go to dies by their numbers.
     ///
     /// # Errors
     /// Names the option.
