@@ -85,6 +85,9 @@ def hinting(function: Callable[[Batch], Hints]) -> Callable[[dict[str, Any]], An
     """The function as the engine calls it."""
     import numpy
 
+    if not callable(function):
+        raise TypeError(f"hint: {type(function).__name__} is no function")
+
     def call(arrays: dict[str, Any]) -> Any:
         batch = Batch(**arrays)
         hints = function(batch)

@@ -86,7 +86,12 @@ def _columns(trace: Any) -> Any:
     """Columns as the native part takes them, or `None` if it is something else."""
     if hasattr(trace, "__arrow_c_stream__") and not hasattr(trace, "iloc"):
         return trace
-    if hasattr(trace, "iloc") and hasattr(trace, "columns"):
+    is_frame = hasattr(trace, "iloc") and hasattr(trace, "columns")
+    if is_frame or isinstance(trace, Mapping):
+        names = [str(name) for name in (trace.columns if is_frame else trace)]
+        if _KNOWN.isdisjoint(names):
+            raise ValueError(f"trace: its columns are {names}, and none of them is one of {sorted(_KNOWN)}")
+    if is_frame:
         trace = {str(name): trace[name].to_numpy() for name in trace.columns if str(name) in _KNOWN}
     if isinstance(trace, Mapping):
         return {str(name): _array(str(name), values) for name, values in trace.items() if str(name) in _KNOWN}

@@ -36,7 +36,7 @@ class Sweep:
         ftls: str | Ftl | Iterable[str | Ftl] = "page",
         device: Path = DEFAULT_DEVICE,
         *,
-        ram: str | int | Iterable[str | int] = (),
+        ram: str | int | Iterable[str | int] | None = None,
         seeds: Iterable[int] = (),
         axes: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
         name: str = "sweep",
@@ -46,7 +46,8 @@ class Sweep:
         named = _worded("buffers", _some(buffers, "buffer", Buffer))
         below = _worded("ftls", _some(ftls, "ftl", Ftl))
         varied: dict[str, dict[str, list[str]]] = {}
-        sizes = [ram] if isinstance(ram, str) or not isinstance(ram, Iterable) else list(ram)
+        several = () if ram is None else ram
+        sizes = [several] if isinstance(several, str) or not isinstance(several, Iterable) else list(several)
         if sizes and "ram__dram" in overrides:
             raise ValueError("ram: ram__dram is the same; give one of the two")
         if sizes:

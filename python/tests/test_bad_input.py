@@ -85,6 +85,8 @@ def test_missing_columns_and_values_are_named():
         ({"address": "somewhere"}, "somewhere"),
         ({"format": "nothing", "trace": __file__}, "nothing"),
         ({"capacity": "huge"}, "huge"),
+        ({"hint": 1}, "hint: int is no function"),
+        ({"trace": {"Offset": [0], "LENGTH": [4096]}}, "'Offset', 'LENGTH'.*'length'"),
     ],
 )
 def test_bad_argument_is_named(arguments, words):
@@ -93,6 +95,12 @@ def test_bad_argument_is_named(arguments, words):
 
 
 FEW = {"limit": 10, "address": "modulo"}
+
+
+@pytest.mark.parametrize("tool", [nandlab.compare, nandlab.curve, nandlab.bound])
+def test_comparison_of_nothing_is_refused(tool):
+    with pytest.raises(ValueError, match="buffer"):
+        tool(good(), [])
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 2**70])

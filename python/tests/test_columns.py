@@ -60,3 +60,18 @@ def test_array_at_any_address_is_read():
     shifted = numpy.frombuffer(b"\0" + values.tobytes(), dtype=numpy.int64, offset=1)
     assert not shifted.flags.aligned
     assert nandlab.run(good(lba=shifted), **SMALL).ledger == nandlab.run(good(), **SMALL).ledger
+
+
+def test_categories_of_arrow_are_letters():
+    pyarrow = pytest.importorskip("pyarrow")
+    letters = numpy.where(numpy.arange(ROWS) % 3 == 0, "W", "R")
+    plain = nandlab.run(pyarrow.table(good(op=letters)), **SMALL)
+    for text in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view()):
+        categories = pyarrow.array(letters.tolist(), type=text).dictionary_encode()
+        assert nandlab.run(pyarrow.table(good(op=categories)), **SMALL).ledger == plain.ledger, text
+    missing = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * (ROWS - 1) + [1]), pyarrow.array(["R", None]))
+    with pytest.raises(ValueError, match='"op".*: 1 values are missing'):
+        nandlab.run(pyarrow.table(good(op=missing)), **SMALL)
+    numbers = pyarrow.array(numpy.arange(ROWS)).dictionary_encode()
+    with pytest.raises(TypeError, match='"device".*its type is Dictionary'):
+        nandlab.run(pyarrow.table(good(device=numbers)), **SMALL)

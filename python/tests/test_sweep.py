@@ -101,6 +101,10 @@ def test_options_hold_for_the_built_in_workload(tmp_path):
     assert row["requests_total"] == 40 and {name: row[name] for name in run.summary} == dict(run.summary)
 
 
+def test_no_sizes_are_those_of_the_device():
+    assert len(nandlab.Sweep("make:zipf:span=8MiB", ["lru", "fifo"], ram=None)) == 2
+
+
 def test_axis_of_the_name_of_an_argument_is_refused():
     axes = {"ram": {"large": {"ram.dram": "8MiB"}}}
     with pytest.raises(ValueError, match="ram: the name is taken"):

@@ -170,6 +170,6 @@ pub struct ConfigArgs {
     #[command(flatten)]
     pub size: SizeArgs,
     /// Print the JSON schema of configurations instead, plug-in parameters included.
-    #[arg(long, exclusive = true, help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["PluginArgs", "DeviceArgs", "SizeArgs"], help_heading = "Output")]
     pub schema: bool,
 }

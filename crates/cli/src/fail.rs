@@ -41,7 +41,7 @@ impl Failure {
     pub fn bad(problem: impl fmt::Display, help: impl fmt::Display) -> Self {
         Self::Message(Exit::BadInput, format!("{problem}\n  help: {help}"))
     }
-    /// The end of a command that carried out many things: some may have failed, which was said.
+    /// The exit code of failed rows if some failed; their errors were printed.
     pub fn if_some_failed(failed: bool) -> Result<(), Self> {
         if failed { Err(Self::Said(Exit::SomeRows)) } else { Ok(()) }
     }

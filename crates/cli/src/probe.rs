@@ -1,6 +1,5 @@
 //! `nandlab probe`: the micro-benchmark whose results `nandlab fit` wants.
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use nandlab::types::Bytes;
 use nandlab_lab::MicroBenchmark;
@@ -15,7 +14,7 @@ pub struct ProbeArgs {
     #[arg(long, value_enum, default_value = "fio")]
     pub script: ScriptKind,
     /// The file or block device that is measured. ALL DATA ON IT IS LOST when the jobs run.
-    #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new(), default_value = "/dev/CHANGE_ME")]
+    #[arg(long, value_name = "PATH", value_parser = file, default_value = "/dev/CHANGE_ME")]
     pub file: String,
     /// Bytes of it that are used: more than the drive's caches.
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "64GiB", allow_hyphen_values = true)]
@@ -27,6 +26,17 @@ pub struct ProbeArgs {
 pub enum ScriptKind {
     /// fio, the flexible I/O tester.
     Fio,
+}
+
+/// A path that fits into one line of a job file.
+fn file(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("a path is needed".to_owned()),
+        text if text.contains(char::is_control) => {
+            Err("a path without line breaks and other control characters is needed".to_owned())
+        }
+        text => Ok(text.to_owned()),
+    }
 }
 
 fn size(text: &str) -> Result<Bytes, String> {

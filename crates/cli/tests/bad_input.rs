@@ -239,8 +239,8 @@ fn wrong_trace_is_refused_with_its_line() {
 fn sizes_that_no_device_can_have_are_refused() {
     let cases = [
         ("run -f dftl:reserve=4294967295", "the device has|blocks but needs"),
-        ("run -f dftl:idle_free=4294967295", "ftl.idle_free|idle work would never reach"),
-        ("run -d lab -f page:idle_free=900", "ftl.idle_free|idle work would never reach"),
+        ("run -f dftl:idle_free=4294967295", "ftl.idle_free|that are never free"),
+        ("run -d lab -f page:idle_free=1024", "ftl.idle_free|that are never free"),
         (
             "run -d lab -f page:victim={d_choices=70000}",
             "ftl.victim: { d_choices = 70000 }: the device has 32768 erase blocks",

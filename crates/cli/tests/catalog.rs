@@ -117,8 +117,11 @@ fn schema_of_configurations_is_a_valid_schema() {
     for name in names("ftls") {
         assert!(schema["plugins"]["ftl"][&name].is_object(), "{name}");
     }
-    let refused = nandlab(&["config", "--schema", "-d", "nosuch"]);
-    assert_eq!(refused.status.code(), Some(2), "what is not read is refused");
+    for more in [["-d", "lab"], ["-f", "dftl"], ["--set", "seed=1"], ["--size", "1GiB"]] {
+        let refused = nandlab(&[&["config", "--schema"][..], &more].concat());
+        assert_eq!(refused.status.code(), Some(2), "what is not read is refused: {more:?}");
+    }
+    assert!(json(&stdout(&["config", "--schema", "--color", "never"]))["properties"].is_object());
 }
 
 #[test]

@@ -94,6 +94,10 @@ fn fit_refuses_with_a_reason() {
     let suspends = ["--parameter", "device.scheduler.suspend=none|erase", "--set", "device.timing.model=scheduled"];
     let error = with(&[&suspends[..], &["--set", "device.scheduler.policy=fifo"]].concat());
     assert!(error.contains("suspend"), "{error}");
+    assert!(
+        with(&[&suspends[..], &["--limit", "50"]].concat()).contains("50 of 50 requests"),
+        "the policy is searched too"
+    );
     let policies = ["--parameter", "device.scheduler.policy=fifo|read_first", "--limit", "50"];
     assert!(with(&[&suspends[..], &policies].concat()).contains("50 of 50 requests"));
     assert!(with(&["--holdout", "1"]).contains("--holdout 1"));
@@ -119,6 +123,8 @@ fn probe_prints_jobs_that_fit_understands() {
     // fio takes a colon for the end of a file name.
     let script = stdout(&["probe", "--file", "/dev/disk/by-path/pci-0000:01:00.0-nvme-1"]);
     assert!(script.contains("\nfilename=/dev/disk/by-path/pci-0000\\:01\\:00.0-nvme-1\n"), "{script}");
+    let two_lines = nandlab(&["probe", "--file", "/dev/x\n[another]"]);
+    assert!(stderr(&two_lines).contains("without line breaks"), "{}", stderr(&two_lines));
     let small = nandlab(&["probe", "--size", "1MiB"]);
     assert!(stderr(&small).contains("at least 1GiB"));
 }

@@ -339,7 +339,7 @@ fn process_that_hides_what_it_has_open_makes_the_recording_incomplete() {
     if cannot.iter().any(|reason| said.contains(reason)) {
         return eprintln!("skipped: {said}");
     }
-    assert!(said.contains("calls of processes that hide what they have open (not dumpable): "), "{said}");
+    assert!(said.contains("reads and writes of processes that hide what they have open (not dumpable): "), "{said}");
     assert!(std::fs::read_to_string(&trace).unwrap().contains("incomplete"), "{said}");
 }
 

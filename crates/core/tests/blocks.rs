@@ -25,7 +25,7 @@ fn parameter_out_of_range_is_refused_by_name() {
         ("clc", "alpha", "1.01", "0 to 1"),
         ("cfdc", "priority_ratio", "-0.1", "0 to 1"),
         ("cfdc", "cluster_pages", "0", "1 or more (pages)"),
-        ("vbbms", "vb_seq", "0", "1 or more (pages)"),
+        ("vbbms", "vb_seq", "0", "1 to 1024 (pages)"),
         ("vbbms", "ratio", "[0, 0]", "two shares"),
         ("cbm-r", "thr_migrate", "0", "1 or more (pages)"),
         ("clock-dnv", "placement", "first", "unknown variant"),

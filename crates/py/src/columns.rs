@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, StringArray};
 use arrow_schema::DataType;
 use nandlab::types::{Hint, HostOp, Nanos, Pattern, SECTOR_BYTES};
 use nandlab_trace::generators::RequestStream;
@@ -118,15 +118,16 @@ fn chunk(given: &[(String, ArrayRef)]) -> PyResult<Chunk> {
         }
         // Other columns are the user's own affair.
         let Some(place) = columns.get_mut(at(name)) else { continue };
-        if array.null_count() > 0 {
+        if array.logical_null_count() > 0 {
             let problem = format!(
                 "trace[{name:?}]: {} values are missing (null); fill them in or leave the rows out",
-                array.null_count()
+                array.logical_null_count()
             );
             return Err(PyValueError::new_err(problem));
         }
-        check_type(name, array)?;
-        if place.replace(Arc::clone(array)).is_some() {
+        let array = written_out(array);
+        check_type(name, &array)?;
+        if place.replace(array).is_some() {
             return Err(PyValueError::new_err(format!("trace[{name:?}]: there are two columns of this name")));
         }
     }
@@ -142,6 +143,21 @@ fn chunk(given: &[(String, ArrayRef)]) -> PyResult<Chunk> {
         }
     }
     Ok(Chunk { rows: rows.unwrap_or(0), columns })
+}
+
+/// A dictionary of text without nulls row by row, as Arrow has categories; any other column as it is.
+fn written_out(array: &ArrayRef) -> ArrayRef {
+    let Some(dictionary) = array.as_any_dictionary_opt().filter(|dictionary| !dictionary.is_empty()) else {
+        return Arc::clone(array);
+    };
+    let values = dictionary.values();
+    let texts: Vec<&str> = match values.data_type() {
+        DataType::Utf8 => values.as_string::<i32>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::LargeUtf8 => values.as_string::<i64>().iter().map(Option::unwrap_or_default).collect(),
+        DataType::Utf8View => values.as_string_view().iter().map(Option::unwrap_or_default).collect(),
+        _ => return Arc::clone(array),
+    };
+    Arc::new(StringArray::from_iter_values(dictionary.normalized_keys().into_iter().map(|key| texts[key])))
 }
 
 fn check_type(name: &str, array: &ArrayRef) -> PyResult<()> {

@@ -70,6 +70,14 @@ fn plugins<B>(
     Ok(lists.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
+/// Refuses a comparison of no buffer.
+fn some(buffers: Vec<PluginConfig>) -> Result<Vec<PluginConfig>, Error> {
+    if buffers.is_empty() {
+        return Err(Error::input("buffers: there is none", "name one at least"));
+    }
+    Ok(buffers)
+}
+
 /// Refuses a warm-up where nothing would leave it out.
 fn all_measured(workload: &Workload, why: &str) -> PyResult<()> {
     if workload.warm_up.is_some() { Err(wrong(format!("warm_up: {why}"))) } else { Ok(()) }
@@ -128,7 +136,7 @@ pub fn curve(
         all_measured(&workload, "buffers alone are counted over all requests; give an `ftl`, or leave it out")?;
     }
     away(py, progress, move |watch| {
-        let buffers = plugins(&buffers, "buffer", BUFFERS)?;
+        let buffers = some(plugins(&buffers, "buffer", BUFFERS)?)?;
         let ftl = plugins(ftl.as_slice(), "ftl", FTLS)?.pop();
         let curve = Curve { device, workload, buffers, ftl, ram, points, bound, threads };
         let curves = curve.begin(watch)?.run(|_| Ok::<_, Error>(()))?;
@@ -164,7 +172,7 @@ pub fn bound(
     }
     let costs = Costs { read: read_cost, write: write_cost };
     away(py, progress, move |watch| {
-        let buffers = plugins(&buffers, "buffer", BUFFERS)?;
+        let buffers = some(plugins(&buffers, "buffer", BUFFERS)?)?;
         let bound = LeastBound { device, workload, buffers, ram, costs, threads };
         let bounds = bound.begin(watch)?.run(|_| Ok::<_, Error>(()))?;
         Ok((json(&bounds), columns(&bounds.table())))

@@ -107,6 +107,8 @@ pub struct PageCache {
     /// Files without a name: what waits of them is dropped in the end.
     gone: BTreeSet<u32>,
     uses: u64,
+    /// Below all uses: pages that go first.
+    coldest: u64,
     layout: Layout,
     out: Vec<TraceRecord>,
     counts: PageCacheCounts,
@@ -124,7 +126,8 @@ impl PageCache {
             by_use: BTreeMap::new(),
             dirty: BTreeMap::new(),
             gone: BTreeSet::new(),
-            uses: 0,
+            uses: 1 << 63,
+            coldest: 1 << 63,
             layout: Layout::default(),
             out: Vec::new(),
             counts: PageCacheCounts::default(),
@@ -349,13 +352,22 @@ impl PageCache {
         self.drop_pages(file, dropped);
     }
 
-    /// A file loses its last name: what waits to be written is dropped. Who has it open still finds its pages in the cache.
+    /// A file loses its last name: what waits to be written is dropped. Its pages are still there for who has it open, and are the
+    /// first to make room.
     pub fn forget(&mut self, file: u32) {
         self.gone.insert(file);
         let dirty: Vec<u64> = self.dirty.range((file, 0)..=(file, u64::MAX)).map(|((_, page), _)| *page).collect();
         self.counts.dropped += dirty.len() as u64;
         for page in dirty {
             self.clean(file, page);
+        }
+        // The system frees them when the last one who has it open closes it, which is not seen here.
+        for page in self.cached(file, 0..u64::MAX) {
+            self.coldest -= 1;
+            let Some(cached) = self.pages.get_mut(&(file, page)) else { continue };
+            self.by_use.remove(&cached.used);
+            cached.used = self.coldest;
+            self.by_use.insert(cached.used, (file, page));
         }
     }
 

@@ -108,6 +108,26 @@ fn deleted_file_that_is_open_is_still_cached() {
 }
 
 #[test]
+fn pages_of_a_deleted_file_make_room_first() {
+    let mut cache = PageCache::new(4 * 4096, 0);
+    let caller = Caller::default();
+    let range = |file, page: u64, pages: u64| FileRange {
+        file,
+        offset: page * 4096,
+        length: pages * 4096,
+        file_bytes: 64 * 4096,
+    };
+    cache.read(&range(1, 0, 2), caller);
+    cache.write(&range(2, 0, 2), caller);
+    cache.forget(2);
+    cache.read(&range(3, 0, 2), caller);
+    cache.take();
+    cache.read(&range(1, 0, 2), caller);
+    cache.read(&range(3, 0, 2), caller);
+    assert_eq!(cache.take(), [], "both of them are cached");
+}
+
+#[test]
 fn direct_write_invalidates_what_is_cached_of_its_pages() {
     let mut cache = PageCache::new(1 << 20, 0);
     let (file, caller) = (FileRange { file: 1, offset: 0, length: 16384, file_bytes: 16384 }, Caller::default());

@@ -83,7 +83,8 @@ crate::params! {
         /// matters where collection yields (timing model `scheduled`): without a bound the host is fast until it needs a block,
         /// and then waits for all that was put off. Best a multiple of `device.commands.unit_pages`.
         gc_lag: Option<u32> = None, in 1.., "pages", absent "any number";
-        /// In idle time, collection goes on until this many blocks beyond the reserve are free in every group; 0 is off.
+        /// In idle time, collection goes on until this many blocks beyond the reserve are free in every group; 0 is off. On a
+        /// full device no more than its spare blocks can be free: with more, blocks that are nearly full are collected.
         idle_free: u32 = 0, "blocks";
         /// Static wear levelling: when the most and the least erased block of a group are further apart, the pages of the
         /// least erased closed block move to the most erased free one (cause `wear`).
@@ -141,7 +142,7 @@ fn validate_capacity(layout: &Layout, shape: &Shape) -> Result<(), ConfigError> 
         let why = format!("placement `{}` fills the dies unevenly: two blocks more on each", layout.placement.name());
         shape.need_blocks("ftl.placement", data_blocks + open + 2 * groups, &why)?;
     }
-    layout.need_idle_free(shape, data_blocks + open)
+    layout.need_idle_free(shape, open)
 }
 
 /// The whole map in RAM.

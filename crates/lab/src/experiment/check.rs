@@ -1,6 +1,6 @@
 //! Refuses claims and figures about what is not there, and tests that say nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Axis, Claim, ClaimTest, Experiment, ExperimentFigure, unknown};
 use crate::error::Error;
@@ -105,17 +105,18 @@ impl Experiment {
             return Err(Error::input(format!("{key}: nothing says what is compared"), "name an axis"));
         };
         test.check().map_err(|error| error.at(key))?;
-        let compared = claim.cells.get(axis).map_or(axes.values(key, axis)?.len(), Vec::len);
-        if let ClaimTest::First { rank, among, .. } = test
-            && let compared = if among.is_empty() { compared } else { among.len() + 1 }
-            && *rank >= compared.max(2)
-        {
-            let problem = format!("{key}: test.first: of {compared} values any is among the first {rank}");
-            return Err(Error::input(problem, format!("`rank` is less than {compared}")));
-        }
-        if axes.values(key, axis)?.len() < 2 {
+        let all = axes.values(key, axis)?.len();
+        if all < 2 {
             let problem = format!("{key}: `{axis}` has one value, so that nothing is compared");
             return Err(Error::input(problem, "name another axis, or add a value"));
+        }
+        if let ClaimTest::First { value, rank, among, .. } = test {
+            let named: BTreeSet<&String> = among.iter().chain([value]).collect();
+            let compared = if among.is_empty() { claim.cells.get(axis).map_or(all, Vec::len) } else { named.len() };
+            if *rank >= compared {
+                let problem = format!("{key}: test.first: of {compared} value(s) any is among the first {rank}");
+                return Err(Error::input(problem, "give a smaller `rank`, or compare more values"));
+            }
         }
         test.values().into_iter().try_for_each(|value| axes.is_value(key, axis, value))?;
         test.along().map_or(Ok(()), |along| axes.is_along(key, along, &claim.cells))?;
@@ -139,7 +140,7 @@ mod tests {
     fn test_that_says_nothing_is_refused() {
         for (test, words) in [
             ("first = { value = 'LRU', rank = 0 }", "`rank` is 1 or more"),
-            ("first = { value = 'LRU', rank = 3 }", "of 3 values any is among the first 3"),
+            ("first = { value = 'LRU', rank = 3 }", "of 3 value(s) any is among the first 3"),
             ("first = { value = 'LRU', within = -5.0 }", "`within` 0 or more"),
             ("order = { values = ['LRU'] }", "two values at least, the best first"),
             ("inside = { values = ['LRU', 'FIFO'] }", "three values at least"),

@@ -219,6 +219,7 @@ impl Experiment {
                 let values_of_cell =
                     several.map(|((axis, _), value)| ((*axis).to_owned(), (*value).to_owned())).collect();
                 let name = self.cell_name(&axes, values);
+                self.check_keys(&name, &axes, values)?;
                 let run = self.cell(&axes, values);
                 runs.insert(name.clone(), PlacedRun { name, values: values_of_cell, run });
             }
@@ -297,19 +298,28 @@ impl Experiment {
         }
     }
 
-    /// Refuses settings of cells that do not exist, and keys that two axes set: of those only the last would have an effect.
-    fn check_settings(&self, axes: &[Axis<'_>]) -> Result<(), Error> {
-        let mut set_by: BTreeMap<&str, &str> = BTreeMap::new();
-        set_by.extend(self.seeds.first().map(|_| ("seed", "seeds")));
-        for (axis, values) in &self.axes {
-            for key in values.values().flatten().filter_map(Setting::key) {
-                if let Some(other) = set_by.insert(key, axis).filter(|other| *other != axis.as_str()) {
-                    let problem =
-                        format!("axes.{axis}: it sets `{key}`, and so does `{other}`: names of cells would be wrong");
-                    return Err(Error::input(problem, "let one of them set it, or make one axis of the two"));
+    /// Refuses a cell of which two axes set one key to different values: its name would say what it is not.
+    fn check_keys(&self, cell: &str, axes: &[Axis<'_>], values: &[&str]) -> Result<(), Error> {
+        let mut all = BTreeMap::new();
+        for ((axis, _), value) in axes.iter().zip(values) {
+            let of_axis = self.axes.get(*axis).and_then(|known| known.get(*value)).into_iter().flatten();
+            let of_seed = (*axis == "seed").then_some(("seed", *value));
+            for (key, set) in of_axis.flat_map(Setting::always).chain(of_seed) {
+                let (by, other) = all.insert(key, (*axis, set)).unwrap_or((*axis, set));
+                if by != *axis && other != set {
+                    let problem = format!("cell {cell}: `{by}` sets `{key}` to {other}, and `{axis}` to {set}");
+                    return Err(Error::input(
+                        problem,
+                        "let one axis set it, or list the cells that are meant under [[cells]]",
+                    ));
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Refuses settings of cells that do not exist.
+    fn check_settings(&self, axes: &[Axis<'_>]) -> Result<(), Error> {
         for (axis, values) in &self.axes {
             for (value, settings) in values {
                 let wheres = settings.iter().filter_map(|setting| match setting {
@@ -386,6 +396,17 @@ mod tests {
     }
 
     #[test]
+    fn axes_may_set_the_same_key_where_they_do_not_meet() {
+        let axis = "[axes.more]\nno = []\nyes = ['ram.dram=4MiB']\nsame = [{ where = { ram = ['large'] }, set = ['ram.dram=8MiB'] }]\n";
+        let cells = "[[cells]]\nmore = ['no', 'same']\n";
+        assert_eq!(names(&format!("{TEXT}{axis}{cells}")).len(), 16);
+        assert!(
+            problem(axis).contains("`ram` sets `ram.dram` to 2MiB, and `more` to 4MiB")
+                || problem(axis).contains("`more` sets")
+        );
+    }
+
+    #[test]
     fn errors_name_file_key_and_fix() {
         for (more, words) in [
             ("[[cells]]\nbufer = ['lru']\n", ["a.toml", "cells: there is no `bufer`", "did you mean `buffer`?"]),
@@ -398,9 +419,12 @@ mod tests {
             // Only one of the two would have an effect.
             (
                 "[axes.wear]\nx = ['ram.dram = 3MiB']\n",
-                ["a.toml", "axes.wear: it sets `ram.dram`, and so does `ram`", "one axis"],
+                ["a.toml", "cell fifo/large/1: `ram` sets `ram.dram` to 2MiB, and `wear` to 3MiB", "one axis"],
             ),
-            ("[axes.wear]\nx = ['seed=3']\n", ["a.toml", "axes.wear: it sets `seed`, and so does `seeds`", "one axis"]),
+            (
+                "[axes.wear]\nx = [{ set = ['seed=3'] }]\n",
+                ["a.toml", "`wear` sets `seed` to 3, and `seed` to 1", "one axis"],
+            ),
         ] {
             let text = problem(more);
             assert!(words.iter().all(|word| text.contains(word)), "{text}");

@@ -47,10 +47,14 @@ pub struct SettingOfSome {
 }
 
 impl Setting {
-    /// The key that it sets in every cell.
-    pub(super) fn key(&self) -> Option<&str> {
-        let Self::Always(text) = self else { return None };
-        Some(text.split('=').next()?.trim())
+    /// The keys that it sets in every cell, with their values.
+    pub(super) fn always(&self) -> impl Iterator<Item = (&str, &str)> {
+        let settings = match self {
+            Self::Always(text) => std::slice::from_ref(text),
+            Self::Some(some) if some.cells.is_empty() => &some.set,
+            Self::Some(_) => &[],
+        };
+        settings.iter().filter_map(|text| text.split_once('=')).map(|(key, value)| (key.trim(), value.trim()))
     }
 
     /// As it is shown: without the cells it holds for.

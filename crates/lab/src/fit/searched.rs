@@ -31,7 +31,6 @@ impl Fit {
                 let problem = format!("--parameter {}: --set {setting} fixes it", parameter.key);
                 return Err(Error::input(problem, "leave one of the two out"));
             }
-            self.check_values(parameter, builder, device)?;
         }
         let asked = |key: &str| self.parameters.iter().rev().find(|parameter| parameter.key == key);
         let physical = FitParameter::physical(config);
@@ -43,32 +42,38 @@ impl Fit {
                 all.push(parameter.clone());
             }
         }
+        for parameter in &self.parameters {
+            check_values(parameter, &all, builder, device)?;
+        }
         if all.is_empty() {
             return Err(Error::input("--set fixes every parameter: nothing is left to be searched", "set fewer"));
         }
         Ok(all)
     }
+}
 
-    /// Finds before the work a key that does not exist, ends that are both impossible, and choices that are so, alone and
-    /// together with a value of another parameter.
-    fn check_values(&self, parameter: &FitParameter, builder: &Builder, device: &Device) -> Result<(), Error> {
-        let build = |more: &[String]| {
-            let set = [&device.set[..], more].concat();
-            Device { set, ..device.clone() }.over(builder).map(|_| ())
-        };
-        let others: Vec<String> = {
-            let others = self.parameters.iter().filter(|other| other.key != parameter.key);
-            others.flat_map(FitParameter::settings).collect()
-        };
-        let try_it = |setting: &String| {
-            let alone = build(std::slice::from_ref(setting));
-            let with = |other: &String| build(&[setting.clone(), other.clone()]).is_ok();
-            alone.or_else(|error| if others.iter().any(with) { Ok(()) } else { Err(error) })
-        };
-        let settings = parameter.settings();
-        let failed: Vec<Error> = settings.iter().filter_map(|setting| try_it(setting).err()).collect();
-        let too_many = if parameter.choices().is_some() { 1 } else { settings.len() };
-        let is_wrong = failed.len() >= too_many;
-        failed.into_iter().next().filter(|_| is_wrong).map_or(Ok(()), Err)
-    }
+/// Finds before the work a key that does not exist, a range of which both ends are impossible, and a choice that is impossible by
+/// itself and with every value of each other parameter that is searched.
+fn check_values(
+    parameter: &FitParameter,
+    searched: &[FitParameter],
+    builder: &Builder,
+    device: &Device,
+) -> Result<(), Error> {
+    let build = |more: &[String]| {
+        let set = [&device.set[..], more].concat();
+        Device { set, ..device.clone() }.over(builder).map(|_| ())
+    };
+    let others = searched.iter().filter(|other| other.key != parameter.key).flat_map(FitParameter::settings);
+    let others: Vec<String> = others.collect();
+    let try_it = |setting: &String| {
+        let alone = build(std::slice::from_ref(setting));
+        let with = |other: &String| build(&[other.clone(), setting.clone()]).is_ok();
+        alone.or_else(|error| if others.iter().any(with) { Ok(()) } else { Err(error) })
+    };
+    let settings = parameter.settings();
+    let failed: Vec<Error> = settings.iter().filter_map(|setting| try_it(setting).err()).collect();
+    let too_many = if parameter.choices().is_some() { 1 } else { settings.len() };
+    let is_wrong = failed.len() >= too_many;
+    failed.into_iter().next().filter(|_| is_wrong).map_or(Ok(()), Err)
 }

@@ -16,7 +16,7 @@ use crate::alone::root;
 use crate::digest::{Metric, Point, Points, metrics};
 use crate::error::Error;
 use crate::experiment::{Experiment, PlacedRun, unknown};
-use crate::files::cannot_write;
+use crate::files::{make_folder, write_file};
 use crate::sweep::{SWEEP_MEMORY, Sweep, SweepResults, SweepShard, SweepStep, read_plan};
 use crate::warm_up::WarmUp;
 use crate::watch::{Watch, now};
@@ -287,9 +287,8 @@ impl Search {
             }
         }
         let plan = rung.folder.join("experiment.toml");
-        std::fs::create_dir_all(&rung.folder).map_err(cannot_write(&plan))?;
-        let text = toml::to_string(&part).expect("an experiment is plain data");
-        std::fs::write(&plan, text).map_err(cannot_write(&plan))?;
+        make_folder(&rung.folder)?;
+        write_file(&plan, toml::to_string(&part).expect("an experiment is plain data"))?;
         let sweep = Sweep {
             plan: plan.clone(),
             folder: rung.folder.clone(),

@@ -11,7 +11,7 @@ use super::store::{Store, Values, write_parquet};
 use crate::course::Course;
 use crate::error::Error;
 use crate::experiment::{Experiment, unknown};
-use crate::files::{cannot_write, write_file};
+use crate::files::{make_folder, write_file};
 use crate::run::Run;
 
 const PLAN: &str = "plan.json";
@@ -114,7 +114,7 @@ impl SweepResults {
             );
             return Err(Error::input(problem, help));
         }
-        std::fs::create_dir_all(folder.join("cells")).map_err(cannot_write(folder))?;
+        make_folder(&folder.join("cells"))?;
         let cells = cells.iter().map(|cell| {
             let SweepCell { name, values, id, run, .. } = cell.clone();
             StoredCell { name, values, id, run }

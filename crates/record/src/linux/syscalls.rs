@@ -86,7 +86,9 @@ impl Watcher for Calls {
             return Beginning::Unwatched;
         }
         let Some(begun) = begun(task, call, arguments) else {
-            self.hidden += u64::from(is_hidden(task));
+            let accesses =
+                matches!(call, Call::Read(..) | Call::Write(..) | Call::WriteAs(..) | Call::Copy { .. } | Call::Submit);
+            self.hidden += u64::from(accesses && is_hidden(task));
             return Beginning::Unwatched;
         };
         // Where it begins is known when all others have ended that move the same position or end. Calls that copy to a pipe or a
@@ -243,7 +245,7 @@ impl Calls {
         let missing = [
             ("files mapped into memory, whose accesses are no system calls", data.difference(code).count() as u64),
             ("requests of io_uring, which are no system calls", self.rings),
-            ("calls of processes that hide what they have open (not dumpable)", self.hidden),
+            ("reads and writes of processes that hide what they have open (not dumpable)", self.hidden),
         ];
         RecordedCommand {
             requests: self.requests,

@@ -11,7 +11,7 @@
 use super::{Candidates, VictimRule};
 
 pub(super) const RULE: VictimRule =
-    VictimRule { number: Some("blocks drawn at random"), by_age: false, lowest_first: false, pick };
+    VictimRule { number: Some("blocks drawn at random"), draws: true, by_age: false, lowest_first: false, pick };
 
 fn pick(closed: &mut Candidates<'_>, d: u32) -> u32 {
     let mut best = closed.random();

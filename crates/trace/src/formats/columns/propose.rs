@@ -16,8 +16,8 @@ const SIZE_MAX: u64 = 1 << 30;
 /// without which a text of numbers may be anything.
 ///
 /// Of what is neither time nor operation the greatest numbers are the offsets. Sizes are most likely multiples of 512 where
-/// offsets are (never 0 where those are not), then what stands right or left of the offset, then what has the fewest different
-/// values. Response times and process ids are none of that.
+/// offsets are (where those are not, never 0, and not always the same odd number), then what stands right or left of the offset,
+/// then what has the fewest different values.
 pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
     if let Some(guess) = guess(head) {
         return Some(guess.spec);
@@ -57,7 +57,9 @@ pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
     let in_bytes = is_whole(offset);
     let distinct = |column: usize| numbers(column).into_iter().collect::<BTreeSet<_>>().len();
     let likely = |column: &usize| {
-        let is_known = if in_bytes { is_whole(*column) } else { !numbers(*column).contains(&0) };
+        // A number that is always the same may be a device or a process, unless it is a multiple of 4 KiB.
+        let is_size = |n: &u64| *n > 0 && (distinct(*column) > 1 || n.is_multiple_of(8));
+        let is_known = if in_bytes { is_whole(*column) } else { numbers(*column).iter().all(is_size) };
         (!is_known, *column != offset + 1, *column + 1 != offset, distinct(*column))
     };
     let size = left.into_iter().min_by_key(likely);
@@ -117,6 +119,14 @@ mod tests {
                 "time=1:s,op=3,offset=4:512,size=5:512",
             ),
             (proposed(|i, lba, n| format!("{},{},{lba},{n}", pid(i), op(i))), "op=2,offset=3:512,size=4:512"),
+            // A device between them, a constant behind, one process; always 4 KiB, and response times.
+            (proposed(|i, lba, n| format!("{i}.5,{},{lba},3,{n}", op(i))), "time=1:s,op=2,offset=3:512,size=5:512"),
+            (proposed(|i, lba, n| format!("{i}.5,{},{lba},x,{n},7", op(i))), "time=1:s,op=2,offset=3:512,size=5:512"),
+            (
+                proposed(|i, lba, n| format!("{i}.5,1234,{},{lba},x,{n}", op(i))),
+                "time=1:s,op=3,offset=4:512,size=6:512",
+            ),
+            (proposed(|i, lba, _| format!("{},{lba},8,{}", op(i), late(i))), "op=1,offset=2:512,size=3:512"),
             // The size stands before the offset; bytes; no time.
             (proposed(|i, lba, n| format!("{},{},{},{}", op(i), n * 512, lba * 512, late(i))), "op=1,offset=3,size=2"),
             // Neither is a multiple of anything.

@@ -206,15 +206,15 @@ impl Layout {
         !self.placement.rule().by_number && self.counts(geometry).1 > 1
     }
 
-    /// Refuses upkeep that cannot be, a victim policy that looks at more blocks than there are, and whole units where they would
-    /// make no difference or pages go to dies by their numbers.
+    /// Refuses upkeep that cannot be, and more draws for a victim than there are blocks. Whole units are refused where they would
+    /// make no difference, and where pages go to dies by their numbers.
     ///
     /// # Errors
     /// Names the option.
     pub fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
         self.upkeep.validate(shape)?;
         let (number, all) = (self.victim.number(), shape.geometry.blocks());
-        if number > f64::from(all) {
+        if self.victim.rule().draws && number > f64::from(all) {
             let problem = format!("{{ {} = {number} }}: the device has {all} erase blocks", self.victim.name());
             return Err(ConfigError::new("ftl.victim", problem, "use fewer, or \"greedy\""));
         }
@@ -234,13 +234,13 @@ impl Layout {
         Ok(())
     }
 
-    /// Refuses more free blocks in idle time than a device of which `needed` blocks are never free can have.
+    /// Refuses more free blocks in idle time than a device without data could have, of which `needed` blocks are never free.
     ///
     /// # Errors
     /// Names the option.
     pub fn need_idle_free(&self, shape: &Shape, needed: u64) -> Result<(), ConfigError> {
         let (groups, idle) = (self.counts(&shape.geometry).0, self.upkeep.idle_free);
-        let why = format!("{idle} free ones besides in each of {groups} group(s), which idle work would never reach");
+        let why = format!("{idle} free ones in each of {groups} group(s) and {needed} that are never free");
         shape.need_blocks("ftl.idle_free", needed + u64::from(idle) * u64::from(groups), &why)
     }
 
@@ -318,5 +318,5 @@ pub fn validate(layout: &Layout, shape: &Shape, map_pages: u32, copies: u32) -> 
         "{groups} group(s) of {blocks} blocks for pages, {reserve} in reserve, {open} open and one to turn over"
     );
     shape.need_blocks("ftl.reserve", need * u64::from(groups), &why)?;
-    layout.need_idle_free(shape, need * u64::from(groups))
+    layout.need_idle_free(shape, (reserve + open) * u64::from(groups))
 }
