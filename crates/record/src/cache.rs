@@ -352,8 +352,8 @@ impl PageCache {
         self.drop_pages(file, dropped);
     }
 
-    /// A file loses its last name: what waits to be written is dropped. Its pages are still there for who has it open, and are the
-    /// first to make room.
+    /// A file loses its last name: what waits to be written is dropped. Its pages are still there for who has it open, and
+    /// are the first to make room.
     pub fn forget(&mut self, file: u32) {
         self.gone.insert(file);
         let dirty: Vec<u64> = self.dirty.range((file, 0)..=(file, u64::MAX)).map(|((_, page), _)| *page).collect();
