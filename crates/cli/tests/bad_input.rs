@@ -241,10 +241,6 @@ fn sizes_that_no_device_can_have_are_refused() {
         ("run -f dftl:reserve=4294967295", "the device has|blocks but needs"),
         ("run -f dftl:idle_free=4294967295", "ftl.idle_free|that are never free"),
         ("run -d lab -f page:idle_free=1024", "ftl.idle_free|that are never free"),
-        (
-            "run -d lab -f page:victim={d_choices=70000}",
-            "ftl.victim: { d_choices = 70000 }: the device has 32768 erase blocks",
-        ),
         ("run -b vbbms:vb_random=4294967295", "buffer.vb_random|1 to 1024"),
         ("config --set ram.flush={above=nan}", "ram.flush"),
     ];

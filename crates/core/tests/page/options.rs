@@ -117,6 +117,32 @@ fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::S
 }
 
 #[test]
+fn any_number_of_draws_ends_and_finds_what_greedy_finds() {
+    let runs = |victim: &str| {
+        let settings = [
+            "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=48, \
+             pages_per_block=32, page_bytes=4096}",
+            "device.over_provisioning={spare_over_physical=0.25}",
+            "buffer.name=none",
+            "precondition={steady=3.0}",
+            &format!("ftl.victim={victim}"),
+        ];
+        let mut device = crate::kit::lab(settings.map(str::to_owned)).build().unwrap_or_else(|e| panic!("{e}"));
+        let (mut rng, pages) = (Pcg64Mcg::new(5), device.logical_pages());
+        for _ in 0..3_000 {
+            let page = u64::from(below(&mut rng, pages));
+            let now = device.flash().now();
+            device.submit(&HostRequest::new(now, HostOp::Write, page * 8, 8), nandlab::engine::Payload::None).unwrap();
+        }
+        device.drain();
+        device.ledger().gc_runs as f64
+    };
+    let (greedy, few, all) = (runs("greedy"), runs("{d_choices=2}"), runs("{d_choices=4294967295}"));
+    // Blocks with equally few valid pages are taken in another order.
+    assert!((all / greedy - 1.0).abs() < 0.05 && few > greedy * 1.2, "{greedy} {few} {all}");
+}
+
+#[test]
 fn collection_in_idle_time_spares_the_host_its_wait() {
     for model in ["parallel", "serial"] {
         let gap = Nanos::from_us(400_000);

@@ -13,7 +13,6 @@ use super::{Candidates, VictimRule};
 
 pub(super) const RULE: VictimRule = VictimRule {
     number: None,
-    draws: false,
     by_age: false,
     lowest_first: false,
     pick: |closed: &mut Candidates<'_>, _| closed.best(|valid, pages, age, _| score(valid, pages, age)),

@@ -7,7 +7,6 @@ use super::{Candidates, VictimRule};
 
 pub(super) const RULE: VictimRule = VictimRule {
     number: None,
-    draws: false,
     by_age: false,
     lowest_first: false,
     pick: |closed: &mut Candidates<'_>, _| closed.random(),

@@ -10,13 +10,8 @@
 
 use super::{Candidates, VictimRule};
 
-pub(super) const RULE: VictimRule = VictimRule {
-    number: Some("blocks closed earliest to choose among"),
-    draws: false,
-    by_age: true,
-    lowest_first: false,
-    pick,
-};
+pub(super) const RULE: VictimRule =
+    VictimRule { number: Some("blocks closed earliest to choose among"), by_age: true, lowest_first: false, pick };
 
 fn pick(closed: &mut Candidates<'_>, window: u32) -> u32 {
     let window = closed.in_order().take(window as usize);

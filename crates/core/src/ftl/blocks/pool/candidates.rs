@@ -11,8 +11,6 @@ use crate::types::Pbn;
 pub struct VictimRule {
     /// What the number in `victim = { NAME = number }` (1 or more) means; `None` if it takes none: `victim = "NAME"`.
     pub number: Option<&'static str>,
-    /// Its number is what it draws for every victim, so that more than the blocks of a device would be time for nothing.
-    pub draws: bool,
     /// It asks for blocks in the order of closing ([`Candidates::oldest`], [`Candidates::in_order`]).
     pub by_age: bool,
     /// Of blocks with equally few valid pages the one with the lowest number comes first, not the one closed earliest.
@@ -44,6 +42,11 @@ impl Candidates<'_> {
     pub fn in_order(&self) -> impl Iterator<Item = u32> + '_ {
         let live = self.pool.order.iter().filter(|(position, at)| self.pool.closed_at[*position as usize] == *at);
         live.map(|(position, _)| *position)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u32 {
+        self.pool.closed.len() as u32
     }
 
     /// A closed block at random.

@@ -206,18 +206,12 @@ impl Layout {
         !self.placement.rule().by_number && self.counts(geometry).1 > 1
     }
 
-    /// Refuses upkeep that cannot be, and more draws for a victim than there are blocks. Whole units are refused where they would
-    /// make no difference, and where pages go to dies by their numbers.
+    /// Refuses upkeep that cannot be, and whole units where they would make no difference or pages go to dies by their numbers.
     ///
     /// # Errors
     /// Names the option.
     pub fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
         self.upkeep.validate(shape)?;
-        let (number, all) = (self.victim.number(), shape.geometry.blocks());
-        if self.victim.rule().draws && number > f64::from(all) {
-            let problem = format!("{{ {} = {number} }}: the device has {all} erase blocks", self.victim.name());
-            return Err(ConfigError::new("ftl.victim", problem, "use fewer, or \"greedy\""));
-        }
         let error = |problem: &str, help: &str| Err(ConfigError::new("ftl.whole_units", problem, help));
         if self.upkeep.whole_units && self.placement.rule().by_number {
             let problem = format!("placement `{}` tells the die of every page by its number", self.placement.name());
