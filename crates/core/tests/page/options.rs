@@ -84,13 +84,16 @@ fn static_levelling_bounds_the_spread_of_erases() {
     }
 }
 
+/// Two dies of 48 blocks of 32 pages, a quarter of which is spare.
+const GEOMETRY: &str = "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, \
+                        blocks_per_plane=48, pages_per_block=32, page_bytes=4096}";
+const SPARE: &str = "device.over_provisioning={spare_over_physical=0.25}";
+
 /// Bursts of 40 random writes with 60 ms between them, or none.
 fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::Ssd> {
     let settings = [
-        "device.geometry={channels=2, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=48, \
-         pages_per_block=32, page_bytes=4096}"
-            .to_owned(),
-        "device.over_provisioning={spare_over_physical=0.25}".to_owned(),
+        GEOMETRY.to_owned(),
+        SPARE.to_owned(),
         "device.timing={page_read=\"50us\", page_program=\"500us\", block_erase=\"2ms\", page_transfer=\"10us\", \
          command=\"0ns\"}"
             .to_owned(),
@@ -119,14 +122,8 @@ fn bursts(idle_free: u32, gap: Nanos, model: &str) -> Box<dyn nandlab::engine::S
 #[test]
 fn any_number_of_draws_ends_and_finds_what_greedy_finds() {
     let runs = |victim: &str| {
-        let settings = [
-            "device.geometry={channels=1, chips_per_channel=1, dies_per_chip=1, planes_per_die=1, blocks_per_plane=48, \
-             pages_per_block=32, page_bytes=4096}",
-            "device.over_provisioning={spare_over_physical=0.25}",
-            "buffer.name=none",
-            "precondition={steady=3.0}",
-            &format!("ftl.victim={victim}"),
-        ];
+        let settings =
+            [GEOMETRY, SPARE, "buffer.name=none", "precondition={steady=3.0}", &format!("ftl.victim={victim}")];
         let mut device = crate::kit::lab(settings.map(str::to_owned)).build().unwrap_or_else(|e| panic!("{e}"));
         let (mut rng, pages) = (Pcg64Mcg::new(5), device.logical_pages());
         for _ in 0..3_000 {

@@ -218,7 +218,7 @@ mod tests {
             ("w", "h", [140.0, 16.0]),
         ]);
         assert_eq!(names(&best_first(&cells, 3, &[false, true])), "a b g");
-        // Where more is better or no metric is exact, there is none.
+        // Without an exact metric nothing says which of them would need more than a short run.
         assert_eq!(names(&best_first(&cells, 3, &[false, false])), "a b c");
     }
 

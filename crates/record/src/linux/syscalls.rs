@@ -51,7 +51,7 @@ struct Calls {
     /// Files that were mapped as data, and those that were mapped as code (of which the loader maps data too).
     mapped: [BTreeSet<FileName>; 2],
     rings: u64,
-    /// Calls of processes that nobody may look into.
+    /// Reads and writes, of files or not, of processes that nobody may look into.
     hidden: u64,
 }
 
