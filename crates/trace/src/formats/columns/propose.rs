@@ -16,8 +16,8 @@ const SIZE_MAX: u64 = 1 << 30;
 /// without which a text of numbers may be anything.
 ///
 /// Of what is neither time nor operation the greatest numbers are the offsets. Sizes are most likely multiples of 512 where
-/// offsets are (where those are not, never 0, and not always one number that is no multiple of 8), then what stands right or left of
-/// the offset, then what has the fewest different values.
+/// offsets are (where those are not, never 0, and not always one number that is no multiple of 8), then what stands right or
+/// left of the offset, then what has the fewest different values.
 pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
     if let Some(guess) = guess(head) {
         return Some(guess.spec);
