@@ -119,7 +119,7 @@ pub fn record(args: &RecordArgs) -> Result<(), Failure> {
     writer.set_steps(vec![step(args, &recorded, hinter.counts())]);
     writer.set_recording(recorded.recording.clone());
     writer.finish().map_err(wrong)?;
-    say(&recorded, &args.output);
+    say(&recorded, &args.output, args.memory_limit);
     let has = format!("{} has what it did until then", args.output);
     match recorded.ended {
         Ended::Status(0) => Ok(()),
@@ -186,7 +186,7 @@ fn step(args: &RecordArgs, recorded: &RecordedCommand, hinted: BTreeMap<String, 
 }
 
 /// What people should know.
-fn say(recorded: &RecordedCommand, target: &str) {
+fn say(recorded: &RecordedCommand, target: &str, limit: Option<Bytes>) {
     let counts = recorded.counts;
     output::complain(&format!(
         "{target}: requests {}; reads {}, writes {}, files {}, processes and threads {}, call stacks {}",
@@ -205,6 +205,12 @@ fn say(recorded: &RecordedCommand, target: &str) {
     ];
     for (n, what) in whose.iter().filter(|(n, _)| *n > 0) {
         output::complain(&format!("note: {} {what}", count(*n)));
+    }
+    if recorded.killed > 0 {
+        let (n, limit) = (count(recorded.killed), limit.unwrap_or_default());
+        let what =
+            format!("warning: processes killed because the command needed more than --memory-limit {limit}: {n}");
+        output::complain(&format!("{what}; give it more"));
     }
     for (what, n) in &recorded.missing {
         output::complain(&format!("warning: not complete: {what}: {}", count(*n)));

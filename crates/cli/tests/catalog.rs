@@ -165,8 +165,14 @@ fn conform_tells_equal_from_different_from_unreadable() {
 
 #[test]
 fn conform_refuses_impossible_sizes_and_unknown_fields() {
-    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../core/tests/golden/policies/lru.json");
-    let original = json(&std::fs::read_to_string(golden).unwrap());
+    let golden = |name: &str| format!("{}/../core/tests/golden/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    for name in ["ftl-dftl", "ftl-sftl", "ftl-timing", "ftl-urm-cmt"] {
+        let mut typo = json(&std::fs::read_to_string(golden(name)).unwrap());
+        typo["cases"][0]["finall"] = 1.into();
+        let said = refusal(&["conform", &file("typo-golden.json", typo.to_string())]);
+        assert!(said.contains("cases[0]") && said.contains("unknown field `finall`"), "{name}: {said}");
+    }
+    let original = json(&std::fs::read_to_string(golden("policies/lru")).unwrap());
     for (place, value, words) in [
         ("/cases/0/params/block_pages", 0, "a block has at least one page"),
         ("/cases/0/params/block_pages", 1 << 31, "is not a number of pages from 0 to 16777216"),

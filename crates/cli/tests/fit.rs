@@ -6,6 +6,13 @@ use std::fmt::Write as _;
 
 use common::{TINY, file, json, nandlab, refusal, stderr, stdout, temporary};
 
+/// `tiny` as it is fitted: with the arrivals of the trace.
+fn unscaled(name: &str) -> String {
+    let text = std::fs::read_to_string(TINY).unwrap();
+    assert!(text.contains("time_scale = 10.0"), "{text}");
+    file(&format!("{name}.toml"), text.replace("time_scale = 10.0", "time_scale = 1.0"))
+}
+
 /// A trace with the latencies of `tiny`, of which the time of a page read is another one.
 fn trace(name: &str) -> String {
     let rows = temporary(&format!("{name}.rows.csv")).to_str().unwrap().to_owned();
@@ -16,7 +23,7 @@ fn trace(name: &str) -> String {
     for row in text.lines().skip(1) {
         let cells: Vec<&str> = row.split(',').collect();
         let bytes = |cell: &str| cell.parse::<u64>().unwrap() * 512;
-        let (time, op, response) = (cells[1], cells[2], cells[7]);
+        let (time, op, response) = (10 * cells[1].parse::<u64>().unwrap(), cells[2], cells[7]);
         writeln!(trace, "{time},0,{op},{},{},{response}", bytes(cells[3]), bytes(cells[4])).unwrap();
     }
     file(name, trace)
@@ -37,9 +44,9 @@ const FIXED: [&str; 9] = [
 
 #[test]
 fn fitted_device_is_a_device_and_the_tables_say_what_is_told() {
-    let trace = trace("fit_cli.csv");
+    let (trace, tiny) = (trace("fit_cli.csv"), unscaled("fit_cli_tiny"));
     let target = temporary("fit_cli.toml").to_str().unwrap().to_owned();
-    let mut args = vec!["fit", &trace, "--format", "nandlab", "-d", TINY, "--evaluations", "40"];
+    let mut args = vec!["fit", &trace, "--format", "nandlab", "-d", &tiny, "--evaluations", "40"];
     args.extend(FIXED.iter().flat_map(|set| ["--set", set]));
     let text = stdout(&[&args[..], &["--output", &target]].concat());
     let row = text.lines().find(|line| line.starts_with("device.timing.page_read")).unwrap();
@@ -55,8 +62,8 @@ fn fitted_device_is_a_device_and_the_tables_say_what_is_told() {
 
 #[test]
 fn choice_of_a_scheduler_is_shown_in_short() {
-    let trace = trace("fit_cli_scheduler.csv");
-    let mut args = vec!["fit", &trace, "--format", "nandlab", "-d", TINY, "--evaluations", "10", "--threads", "1"];
+    let (trace, tiny) = (trace("fit_cli_scheduler.csv"), unscaled("fit_cli_scheduler_tiny"));
+    let mut args = vec!["fit", &trace, "--format", "nandlab", "-d", &tiny, "--evaluations", "10", "--threads", "1"];
     args.extend(FIXED.iter().flat_map(|set| ["--set", set]));
     let text = stdout(&[&args[..], &["--set", "device.timing.model=scheduled"]].concat());
     let row = text.lines().find(|line| line.starts_with("device.scheduler ")).unwrap();
@@ -70,9 +77,9 @@ fn choice_of_a_scheduler_is_shown_in_short() {
 
 #[test]
 fn fit_warns_if_nothing_is_held_out() {
-    let trace = trace("fit_cli_held_out.csv");
+    let (trace, tiny) = (trace("fit_cli_held_out.csv"), unscaled("fit_cli_held_out_tiny"));
     let fit = |parts: &'static str| {
-        let of = ["fit", &trace, "--format", "nandlab", "-d", TINY, "--evaluations", "10"];
+        let of = ["fit", &trace, "--format", "nandlab", "-d", &tiny, "--evaluations", "10"];
         let more = ["--parameter", "device.timing.page_read=20us..200us", "--holdout-parts", parts];
         let output = nandlab(&[&of[..], &more].concat());
         assert!(output.status.success(), "{}", stderr(&output));
@@ -83,9 +90,9 @@ fn fit_warns_if_nothing_is_held_out() {
 
 #[test]
 fn fit_refuses_with_a_reason() {
-    let trace = trace("fit_cli_refused.csv");
+    let (trace, tiny) = (trace("fit_cli_refused.csv"), unscaled("fit_cli_refused_tiny"));
     let with =
-        |more: &[&'static str]| refusal(&[&["fit", &trace, "--format", "nandlab", "-d", TINY][..], more].concat());
+        |more: &[&'static str]| refusal(&[&["fit", &trace, "--format", "nandlab", "-d", &tiny][..], more].concat());
     assert!(with(&["--parameter", "ram.dram=2MiB..1MiB"]).contains("the low end comes first"));
     assert!(with(&["--parameter", "ram.drum=1MiB..2MiB"]).contains("ram.drum"));
     // Every choice is possible, by itself or with a value of another parameter.
@@ -103,13 +110,27 @@ fn fit_refuses_with_a_reason() {
     assert!(with(&["--holdout", "1"]).contains("--holdout 1"));
     assert!(with(&["--holdout-parts", "0"]).contains("--holdout-parts"));
     assert!(with(&["--limit", "50"]).contains("50 of 50 requests"));
+    for (parameter, words) in [
+        ("=1..2", "--parameter =1..2: the key or a choice is empty"),
+        ("ram.dram=|1MiB", "the key or a choice is empty"),
+        ("replay.time_scale=1..10", "would scale the recorded arrivals"),
+    ] {
+        let said = refusal(&["fit", &trace, "--format", "nandlab", "-d", &tiny, "--parameter", parameter]);
+        assert!(said.contains(words), "{parameter}: {said}");
+    }
+    assert!(
+        with(&["--set", "replay.time_scale=2"]).contains("replay.time_scale: it would scale the recorded arrivals")
+    );
+    let twice = ["--parameter", "ram.dram=1MiB..2MiB", "--parameter", "ram.dram=1MiB..3MiB"];
+    assert!(with(&twice).contains("--parameter ram.dram: it is there twice"));
+    assert!(with(&["--limit", "50"]).contains("help: take a longer trace, or a larger --limit"));
     assert!(with(&["--flushes"]).contains("--flushes: 0 flushes of"));
     let fio = temporary("fit_flushes.json");
     std::fs::write(&fio, "{}").unwrap();
-    let said = refusal(&["fit", fio.to_str().unwrap(), "-d", TINY, "--flushes"]);
+    let said = refusal(&["fit", fio.to_str().unwrap(), "-d", &tiny, "--flushes"]);
     assert!(said.contains("results of fio say nothing of flushes"), "{said}");
     assert!(with(&["--json", "-", "-o", "-"]).contains("both want standard output"));
-    let said = refusal(&["fit", fio.to_str().unwrap(), fio.to_str().unwrap(), "-d", TINY]);
+    let said = refusal(&["fit", fio.to_str().unwrap(), fio.to_str().unwrap(), "-d", &tiny]);
     assert!(said.contains("2 files of results of fio: a fit is to one of them"), "{said}");
     let said = refusal(&["fit"]);
     assert!(said.contains("no trace to fit"), "{said}");

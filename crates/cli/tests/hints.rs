@@ -121,6 +121,8 @@ fn wrong_uses_are_refused_with_the_way_out() {
     for (line, input, help) in [
         ("trace patterns -", plain.to_owned(), "nandlab trace hint"),
         ("trace hint -", recorded(), "nandlab trace convert"),
+        ("trace hint -", plain.to_owned(), "have no call stacks and no program locations"),
+        ("trace lengths - -o no.toml", plain.to_owned(), "nandlab record"),
         ("trace hint - --depth 0", plain.to_owned(), "from 1"),
         ("trace patterns - --csv --json -", plain.to_owned(), "leave --csv out, or write --json FILE"),
     ] {

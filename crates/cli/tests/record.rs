@@ -213,6 +213,19 @@ fn device_sees_what_programs_made_dirty_with_their_call_stacks() {
 }
 
 #[test]
+fn process_that_needs_more_than_the_limit_is_said_to_be_killed_for_it() {
+    let trace = path("killed.parquet");
+    let hungry = ["sh", "-c", "head -c 64M /dev/zero | tail -c 64M > /dev/null"];
+    let limit = ["record", "--level", "device", "--memory-limit", "16MiB", "-o", &trace, "--"];
+    let said = stderr(&nandlab(&[&limit[..], &hungry].concat()));
+    if said.contains("the device level needs") || said.contains("needs ptrace") || said.contains("cgroup") {
+        eprintln!("device level skipped: {said}");
+        return;
+    }
+    assert!(said.contains("killed because the command needed more than --memory-limit 16MiB: 1; give"), "{said}");
+}
+
+#[test]
 fn options_that_would_do_nothing_are_refused() {
     let trace = path("refused.parquet");
     for (options, words) in [

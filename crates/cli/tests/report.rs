@@ -299,6 +299,29 @@ fn markdown_keeps_the_words_of_others_in_their_places() {
     assert!(section("Write amplification (programs per page of the host): every").contains('.'), "{page}");
 }
 
+/// Only runs tell whether there are map reads.
+#[test]
+fn metric_that_no_run_has_is_left_out_and_named() {
+    let metric = |name: &str, path: &str| {
+        format!("[metrics.{name}]\npath = '{path}'\nwords = 'w'\nunit = 'ratio'\ngood = 'high'\n")
+    };
+    let own =
+        metric("within", "times.operations.map_read[at_most_ns<=300000].share") + &metric("zero", "flash.accesses / 0");
+    let figure = "[figures.f]\ntitle = 't'\nprinted = 'p'\ntimes = 'operations.map_read'\n";
+    let plan =
+        format!("name = 'left-out'\n[workloads.w]\nlimit = 500\n[buffers]\na = 'lru'\nb = 'fifo'\n{own}{figure}");
+    let (folder, results) = swept("report-left-out", &plan);
+    let html = folder.join("page.html").to_str().unwrap().to_owned();
+    let page = stdout(&["report", &results, "-o", &html, "--markdown", "-"]);
+    for words in [
+        "No run has a value of within (`times.operations.map_read[at_most_ns<=300000].share`), which is left out.",
+        "No run has a value of zero (`flash.accesses / 0`), which is left out.",
+        "No run has times of operations.map_read, so that figure f is left out.",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
 #[test]
 fn report_needs_a_sweep_with_a_result() {
     let said = refusal(&["report", "/no/such/folder"]);

@@ -272,6 +272,21 @@ fn setting_that_did_nothing_is_warned_of() {
     for own in ["wpa", "clock-dnv"] {
         assert_eq!(said(&[&nvram[..], &[own]].concat()), Vec::<String>::new(), "{own}");
     }
+    let times = [
+        "--set",
+        "ram.nvram_read=2us",
+        "--set",
+        "ram.nvram_write=3us",
+        "--set",
+        "ram.dram_read=1us",
+        "--set",
+        "ram.dram_write=1us",
+    ];
+    let both = [&times[..], &nvram].concat();
+    assert_eq!(said(&[&times[..], &["--buffer", "lru"]].concat()), ["ram.nvram_read", "ram.nvram_write"]);
+    assert_eq!(said(&[&both[..], &["wpa"]].concat()), Vec::<String>::new());
+    let none = ["ram.dram_read", "ram.dram_write", "ram.nvram_read", "ram.nvram_write"];
+    assert_eq!(said(&[&times[..], &["--buffer", "none"]].concat()), none);
     let all = ["--ram", "1MiB", "--set", "ram.bypass=reads", "--set", "ram.evict_wait=program", "--buffer"];
     assert_eq!(said(&[&all[..], &["none"]].concat()), ["ram.dram", "ram.bypass", "ram.evict_wait"]);
     assert_eq!(said(&[&all[..], &["lru"]].concat()), Vec::<String>::new());

@@ -230,3 +230,37 @@ fn length_of_a_workload_is_that_of_its_trace() {
     assert_eq!(replayed("found/length-2"), 5000, "{said}");
     assert!(replayed("found/little") < 1000, "a part of the trace, not of the limit: {said}");
 }
+
+/// Workloads of which only the end tells how long they are, and which differ in that by a factor of a hundred.
+#[test]
+fn what_is_spent_is_counted_in_requests() {
+    let folder = folder("search-spent");
+    let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
+    for (name, requests) in [("long.csv", "20000"), ("short.csv", "200")] {
+        stdout(&["trace", "make", "zipf:span=4MiB", "-n", requests, "-o", &path(name)]);
+    }
+    let (long, short, plan) = (path("long.csv"), path("short.csv"), path("plan.toml"));
+    let text = format!(
+        "name = 'spent'\n[workloads.long]\ntrace = ['{long}']\n[workloads.short]\ntrace = ['{short}']\n[devices.tiny]\n\
+         base = '{TINY}'\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\nclock = 'clock'\nsieve = 'sieve'\n[axes.ram]\n\
+         64KiB = ['ram.dram=64KiB']\n128KiB = ['ram.dram=128KiB']\n256KiB = ['ram.dram=256KiB']\n"
+    );
+    fs::write(&plan, text).unwrap();
+    let search = |budget: &str, out: &str| {
+        let table = stdout(&["search", &plan, "--minimise", "mean,erases", "-o", out, "--budget", budget]);
+        table.split(" % of the requests").next().unwrap().rsplit(' ').next().unwrap().parse::<f64>().unwrap()
+    };
+    let replayed = |folder: &str| -> f64 {
+        let rows = json(&stdout(&["sweep", "status", folder, "--json"]));
+        let of = |row: &serde_json::Value| row["report"]["trace"]["replayed"].as_f64().unwrap();
+        rows["cells"].as_array().unwrap().iter().map(of).sum()
+    };
+    let (all, half) = (path("all"), path("half"));
+    assert_eq!(search("1", &all), 100.0);
+    let spent = search("0.5", &half);
+    let whole: f64 = 12.0 * 20_200.0;
+    let steps = fs::read_dir(&half).unwrap().map(|entry| entry.unwrap().path());
+    let sum: f64 =
+        steps.filter(|step| step.join("plan.json").is_file()).map(|step| replayed(step.to_str().unwrap())).sum();
+    assert!((spent - 100.0 * sum / whole).abs() < 0.1, "{spent} of {}", 100.0 * sum / whole);
+}

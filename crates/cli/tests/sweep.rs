@@ -260,6 +260,26 @@ fn impossible_sweeps_are_refused_before_any_work() {
 }
 
 #[test]
+fn damaged_file_of_a_sweep_is_written_again() {
+    let small = "name = 'damaged'\n[workloads.made]\ntrace = ['make:zipf']\nlimit = 100\naddress = 'modulo'\n";
+    let (plan, results) = plan("sweep-damaged", small);
+    let sweep = ["sweep", &plan, "-o", text(&results)];
+    stdout(&sweep);
+    let whole = files(&results);
+    std::fs::write(results.join("results.parquet"), "garbage").unwrap();
+    assert!(stdout(&sweep).contains("0 run now"));
+    assert_eq!(files(&results), whole);
+    std::fs::write(results.join("plan.json"), "{").unwrap();
+    let said = refusal(&["sweep", "status", text(&results)]);
+    assert!(
+        said.contains("plan.json: the plan is damaged: EOF") && said.contains("again, which writes it anew"),
+        "{said}"
+    );
+    assert!(stdout(&sweep).contains("0 run now"));
+    assert_eq!(files(&results), whole);
+}
+
+#[test]
 fn folder_of_another_experiment_is_left_alone() {
     let small = "name = 'one'\n[workloads.made]\ntrace = ['make:zipf']\nlimit = 100\naddress = 'modulo'\n";
     let (plan, results) = plan("sweep-other", small);

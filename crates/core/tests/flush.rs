@@ -96,6 +96,7 @@ fn observe(shape: &Shape, model: &str, requests: &[Request]) -> (u64, Told) {
     let told = Told {
         programs,
         completed,
+        write_ns: ledger.buffer_write_ns,
         by_fill: ledger.flushed_by_fill,
         by_age: ledger.flushed_by_age,
         gathered: ledger.flushed_gathered,

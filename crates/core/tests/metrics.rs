@@ -293,6 +293,33 @@ fn overhead_pages_log_use_and_full_merge_erases_match_a_slow_log() {
     }
 }
 
+/// A victim of `superblock` is a log block of nobody and rewrites no logical block; one of `dftl` can be a translation block.
+#[test]
+fn collections_are_told_as_what_they_are() {
+    for (ftl, more) in [("superblock", "seed=1"), ("dftl", "ftl.cmt_entries=16")] {
+        let config = config(&["buffer.name=none", &format!("ftl.name={ftl}"), more]);
+        let mut device = config.build().unwrap();
+        let mut dice = Dice(7);
+        for n in 0..8_000 {
+            device.run(&[random_request(&mut dice, n, 500, 8)]).unwrap();
+        }
+        let report = report(&config, &mut *device);
+        let copied = report.flash.programs.gc + report.flash.programs.map_gc;
+        if ftl == "superblock" {
+            assert!(report.merges.full > 100, "{:?}", report.merges);
+            assert_eq!(report.merges.full_erase_share, None);
+        } else {
+            assert!(report.flash.programs.map_gc > 100, "{:?}", report.flash.programs);
+            let runs = report.flash.erases.total;
+            assert_eq!(
+                report.mapping.gc_copies_per_run,
+                Some(copied as f64 / runs as f64),
+                "every erase is of a victim"
+            );
+        }
+    }
+}
+
 #[test]
 fn metrics_of_formulas_are_those_of_their_parts() {
     let config = config(&["buffer.name=wpa", "ftl.name=fast"]);

@@ -81,6 +81,8 @@ pub struct RecordedCommand {
     pub counts: RecordCounts,
     /// Accesses that are known not to be in it: what, and how often.
     pub missing: Vec<(&'static str, u64)>,
+    /// Processes that the kernel killed because all together needed more than [`RecordOptions::memory_limit`].
+    pub killed: u64,
     /// How the command ended.
     pub ended: Ended,
 }

@@ -65,10 +65,15 @@ impl HostArgs {
     /// The host, for the requests of a trace.
     ///
     /// # Errors
-    /// The call stacks of the trace are not known before its requests.
+    /// The trace has no program locations, or its call stacks are not known before its requests.
     pub fn hinter(&self, input: &InputArgs, rows: &Timed) -> Result<Hinter, Failure> {
         let (extra, recording) = (rows.records().extra(), rows.records().recording());
         super::need_tables(rows.records())?;
+        if !extra.origin && !extra.hints {
+            let problem =
+                format!("{}: its requests have no call stacks and no program locations", rows.records().name());
+            return Err(Failure::bad(problem, "record a program: nandlab record -o t.parquet -- COMMAND"));
+        }
         if extra.origin && input.paths()?.len() > 1 {
             let problem = "the call stacks of several traces are known one file after the other";
             return Err(Failure::bad(problem, "make one of them first: nandlab trace merge A B -o t.parquet"));

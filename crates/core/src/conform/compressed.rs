@@ -29,6 +29,7 @@ struct Layout {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Case {
     name: String,
     params: Params,

@@ -4,6 +4,7 @@
 //! read is also checked against a model. Invariants of FTL and array are asserted after every operation.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::bench::{Bench, Device, Wrong};
@@ -14,8 +15,12 @@ use crate::ledger::Ledger;
 use crate::registry;
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Case {
     name: String,
+    /// What it shows, for readers.
+    #[serde(rename = "note")]
+    _note: Option<IgnoredAny>,
     device: Device,
     /// Only what the mapping cache does is compared.
     #[serde(default)]

@@ -2,6 +2,7 @@
 //!
 //! Every case runs twice in each model: issued as time goes on, and all at time zero with the arrivals as dependencies.
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,13 +22,22 @@ struct File {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Case {
     name: String,
+    /// What it shows, for readers.
+    #[serde(rename = "note")]
+    _note: Option<IgnoredAny>,
     params_us: Times,
     ops: Vec<Operation>,
     finish_serial: Option<Vec<u64>>,
     finish_event_fcfs: Option<Vec<u64>>,
     response_event_fcfs: Option<Vec<u64>>,
+    /// Of models that this project does not have.
+    #[serde(rename = "finish_gap_fill")]
+    _gap_fill: Option<IgnoredAny>,
+    #[serde(rename = "finish_scalar_busy_until")]
+    _scalar: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]

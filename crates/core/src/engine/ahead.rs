@@ -7,6 +7,7 @@
 use super::storage::Due;
 use super::{Below, Engine, Flight, Refused, Storage};
 use crate::buffer::{Buffer, Grain, Medium};
+use crate::flash::Ticket;
 use crate::ledger::Ledger;
 use crate::types::{HostRequest, Nanos, Slot};
 
@@ -38,16 +39,25 @@ impl<B: Buffer> Engine<B, Storage> {
         let count = |ledger: &Ledger| (ledger.write_back_pages, ledger.buffer_write_pages);
         let (used, before) = (self.slots.used(), count(self.below.ledger()));
         self.buffer.make_room(None, &self.slots, &self.below.sense(), &mut self.plan);
-        let done = self.carry_out_plan(self.below.begins(), None, &mut None);
+        let programmed = self.programmed(|engine| _ = engine.carry_out_plan(engine.below.begins(), None, &mut None));
         let (dirty, sent) = count(self.below.ledger());
         self.below.ledger().flushed_by_fill += dirty - before.0;
         let Some(flusher) = &mut self.below.flusher else { return };
         if sent > before.1 {
-            flusher.began(&mut self.below.flash.clock, done, sent - before.1);
+            flusher.began(&mut self.below.flash.clock, programmed, sent - before.1);
         }
         if self.slots.used().total() >= used.total() {
             flusher.got_nothing();
         }
+    }
+
+    /// When what this writes back is programmed, which can be long after it has left the RAM.
+    fn programmed(&mut self, write: impl FnOnce(&mut Self)) -> Ticket {
+        let before = std::mem::replace(&mut self.below.written_back, Ticket::at(Nanos::ZERO));
+        write(self);
+        let own = self.below.written_back;
+        self.below.written_back = self.below.flash.clock.join(before, own);
+        own
     }
 
     /// Writes pages that have been dirty for long, each alone or with all dirty pages of its block, as the policy does.
@@ -58,12 +68,12 @@ impl<B: Buffer> Engine<B, Storage> {
         }
         self.for_units(pages, |engine, unit| {
             let before = engine.below.ledger().buffer_write_pages;
-            let done = engine.clean_pages(unit);
+            let programmed = engine.programmed(|engine| _ = engine.clean_pages(unit));
             let ledger = engine.below.ledger();
             *counter(ledger) += unit.len() as u64;
             let pages = ledger.buffer_write_pages - before;
             if let Some(flusher) = &mut engine.below.flusher {
-                flusher.began(&mut engine.below.flash.clock, done, pages);
+                flusher.began(&mut engine.below.flash.clock, programmed, pages);
             }
         });
     }

@@ -80,7 +80,7 @@ pub struct Storage {
     /// Bytes that the read that is served will send over the link.
     outgoing: u64,
     /// Resolves when every write-back so far is programmed: what a flush waits for.
-    written_back: Ticket,
+    pub(super) written_back: Ticket,
     /// Scratch of write-backs.
     batch: Vec<PageWrite>,
     stage: Vec<u8>,
@@ -442,8 +442,6 @@ impl Below for Storage {
         self.settings.write_ack == WriteAck::ProtectedRam
     }
     fn flush(&mut self, flight: &mut Flight<'_>) {
-        let over = self.flash.clock.programmed();
-        let over = self.flash.clock.join(self.written_back, over);
-        flight.done = self.flash.clock.join(flight.done, over);
+        flight.done = self.flash.clock.join(flight.done, self.written_back);
     }
 }

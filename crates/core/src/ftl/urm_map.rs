@@ -61,10 +61,10 @@ demand_params! {
     /// A TP whose entries would take as much as the uncompressed 4 bytes a page is kept uncompressed ("random data are not
     /// compressed"); false = always compressed, up to 1.5 times larger.
     raw_fallback: bool = true;
-    /// RAM for compressed TPs and their headers (`demand` only).
-    map_budget: Bytes = Bytes::mib(1);
-    /// What a miss loads (`demand` only): a multiple of a tenth of a TP (102 of 1024).
-    load_entries: Option<u32> = None, in 1.., "mappings", absent "the whole TP";
+    /// RAM for compressed TPs and their headers.
+    map_budget: Bytes = Bytes::mib(1), with mode = "demand";
+    /// What a miss loads: a multiple of a tenth of a TP (102 of 1024).
+    load_entries: Option<u32> = None, in 1.., "mappings", absent "the whole TP", with mode = "demand";
     /// One data and one translation frontier, or a data frontier on every die and a translation frontier on every channel (with
     /// `gc_slice` in slices: on every die).
     frontiers: Frontiers = Frontiers::Die;
@@ -114,10 +114,7 @@ pub fn build(params: Params, shape: &Shape) -> Result<Box<dyn Ftl>, ConfigError>
 /// Refuses parameters out of range and a budget that cannot hold one translation page.
 fn validate(params: &Params, entries: u32) -> Result<(), ConfigError> {
     if params.mode == Mode::Resident {
-        return match params.load_entries {
-            None => Ok(()),
-            Some(_) => Err(ConfigError::new("ftl.load_entries", "a resident table loads nothing", "leave it out")),
-        };
+        return Ok(());
     }
     let largest = HEADER_BYTES + u64::from(entries * if params.raw_fallback { RAW_BYTES } else { ENTRY_BYTES });
     if params.map_budget.0 < largest {

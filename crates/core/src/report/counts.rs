@@ -64,14 +64,15 @@ pub struct Ratios {
 /// What the data buffer answered.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct HitRatios {
-    /// Page accesses whose page was in the buffer / page accesses (AALRU, URM, WPA).
+    /// Page accesses whose page was in the buffer / page accesses (AALRU, URM, WPA). With `ram.partial_write = "mask"` a read hits
+    /// where all that it wants of the page was.
     pub page: Ratios,
     /// Page accesses whose page was in the buffer when the request came / page accesses, reads and writes together: without the
     /// pages that the request itself read ahead, for which it waits (`buffer.own_prefetch_hits`).
     pub at_arrival: Option<f64>,
     /// Requests all of whose pages were in the buffer / requests.
     pub request: Ratios,
-    /// Sectors of requests whose page was in the buffer / sectors (HitStat's hit ratio is the one of writes).
+    /// Sectors of requests whose page access was a hit / sectors (HitStat's hit ratio is the one of writes).
     pub sector: Ratios,
     /// Writes only: logical blocks touched by a request of which a page was in the buffer / logical blocks touched, each
     /// at most once a request (HitStat's group hit ratio).
@@ -228,7 +229,7 @@ pub struct Merges {
     /// Data blocks replaced by a block-mapped FTL.
     pub replace: u64,
     /// Erases of full merges (one for every logical block rewritten and every log block reclaimed) / all erases (HitStat,
-    /// figure 20).
+    /// figure 20). Of `superblock`, whose full merges are of neither, nothing.
     pub full_erase_share: Option<f64>,
     /// Pages programmed in log blocks, except for copies of merges.
     pub log_pages: u64,
@@ -245,8 +246,9 @@ pub struct Merges {
 impl Merges {
     pub(super) fn new(l: &Ledger, pages_per_block: u32) -> Self {
         let log_erases = l.erases_by_kind[BlockKind::Log as usize];
+        let erased = l.merges_full_lbns + l.merges_full_log_blocks;
         Self {
-            full_erase_share: share(l.merges_full_lbns + l.merges_full_log_blocks, l.erases()),
+            full_erase_share: (l.merges_full == 0 || erased > 0).then(|| share(erased, l.erases())).flatten(),
             log_pages: l.log_pages,
             overhead_pages: l.log_pages_merged_alone,
             overhead_share: share(l.log_pages_merged_alone, l.log_pages),
@@ -367,7 +369,7 @@ pub struct MappingWork {
     pub service_mean_ns: Option<f64>,
     /// Victim blocks collected.
     pub gc_runs: u64,
-    /// Pages that garbage collection copied / victim blocks.
+    /// Pages that garbage collection copied, those of translation blocks included / victim blocks.
     pub gc_copies_per_run: Option<f64>,
 }
 
@@ -387,7 +389,7 @@ impl MappingWork {
             map_reads: map(Op::Read),
             service_mean_ns: share(nanos(Op::Read) + nanos(Op::Program), l.map_look_ups()),
             gc_runs: l.gc_runs,
-            gc_copies_per_run: share(l.count(Op::Program, Cause::Gc), l.gc_runs),
+            gc_copies_per_run: share(l.count(Op::Program, Cause::Gc) + l.count(Op::Program, Cause::MapGc), l.gc_runs),
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct Told {
     pub programs: Vec<(u64, u32)>,
     /// When the requests were complete, in their order.
     pub completed: Vec<u64>,
+    /// From when pages were handed to the flash to the end of their programs, in all.
+    pub write_ns: u64,
     pub by_fill: u64,
     pub by_age: u64,
     pub gathered: u64,
@@ -64,7 +66,7 @@ pub struct Reference {
     pages: Vec<Page>,
     /// When frames that were given up are free, in the order in which they were given up.
     leaving: Vec<u64>,
-    /// When writes ahead are over.
+    /// When what was written ahead is programmed.
     ahead: Vec<u64>,
     /// When requests in the device are over.
     inside: Vec<u64>,
@@ -98,6 +100,7 @@ impl Reference {
         self.told.programs.push((self.now, lpn));
         let begin = self.begin(self.shape.transfer + self.shape.program);
         self.programmed = self.free;
+        self.told.write_ns += self.free - self.now;
         if self.shape.until_transfer { begin + self.shape.transfer } else { self.free }
     }
 
@@ -111,7 +114,7 @@ impl Reference {
         let done = self.program(page.lpn);
         if ahead {
             self.told.by_fill += 1;
-            self.ahead.push(done);
+            self.ahead.push(self.programmed);
         }
         done
     }
@@ -149,9 +152,9 @@ impl Reference {
                 let mut pages: Vec<u32> = pages.map(|page| page.lpn).collect();
                 pages.sort_unstable();
                 for lpn in pages {
-                    let done = self.clean(lpn);
+                    self.clean(lpn);
                     *(if has_aged { &mut self.told.by_age } else { &mut self.told.gathered }) += 1;
-                    self.ahead.push(done);
+                    self.ahead.push(self.programmed);
                 }
                 continue;
             }

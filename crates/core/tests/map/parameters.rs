@@ -30,6 +30,10 @@ fn parameters_that_cannot_work_are_refused() {
     assert!(refused("cdftl", json!({"ctp_pages": 0})).contains("ftl.ctp_pages"));
     assert!(refused("urm-map", json!({"mode": "demand", "map_budget": 100})).contains("ftl.map_budget"));
     assert!(refused("urm-map", json!({"mode": "demand", "load_entries": 5})).contains("ftl.load_entries"));
+    assert!(
+        refused("urm-map", json!({"map_budget": "64KiB"})).contains("`64KiB` has no effect with `mode = \"resident\"`")
+    );
+    assert!(refused("urm-map", json!({"load_entries": 102})).contains("102 has no effect"));
     assert!(refused("urm-map", json!({"max_run": 33})).contains("ftl.max_run"));
 }
 

@@ -160,6 +160,8 @@ impl Expected {
 
     fn merges(&mut self, config: &Config, l: &Ledger) {
         let pages = u64::from(config.device.geometry.pages_per_block);
+        let by_full = l.merges_full_lbns + l.merges_full_log_blocks;
+        let of_neither = l.merges_full > 0 && by_full == 0;
         self.set(
             "merges",
             &[
@@ -169,7 +171,7 @@ impl Expected {
                 ("full_logical_blocks", json!(l.merges_full_lbns)),
                 ("dead", json!(l.merges_dead)),
                 ("replace", json!(l.merges_replace)),
-                ("full_erase_share", ratio(l.merges_full_lbns + l.merges_full_log_blocks, total(l, Op::Erase))),
+                ("full_erase_share", if of_neither { Value::Null } else { ratio(by_full, total(l, Op::Erase)) }),
                 ("log_pages", json!(l.log_pages)),
                 ("overhead_pages", json!(l.log_pages_merged_alone)),
                 ("overhead_share", ratio(l.log_pages_merged_alone, l.log_pages)),
@@ -278,7 +280,10 @@ impl Expected {
                 ("map_reads", json!(sum(&l.ops, Op::Read))),
                 ("service_mean_ns", ratio(sum(&l.op_ns, Op::Read) + sum(&l.op_ns, Op::Program), look_ups)),
                 ("gc_runs", json!(l.gc_runs)),
-                ("gc_copies_per_run", ratio(count(l, Op::Program, Cause::Gc), l.gc_runs)),
+                (
+                    "gc_copies_per_run",
+                    ratio(count(l, Op::Program, Cause::Gc) + count(l, Op::Program, Cause::MapGc), l.gc_runs),
+                ),
             ],
         );
     }

@@ -81,7 +81,7 @@ fn compare(model: &str, zeros: bool, seed: u64, count: usize) {
         known.push((t, After::op(slow.issue(die, op, after, release))));
         tokens += 1;
         if r.percent(5) {
-            let (t, after) = (fast.programmed(), slow.programmed.clone());
+            let (t, after) = (fast.take_programmed(), std::mem::take(&mut slow.programmed));
             fast.watch(t, (count + ends.len()) as u64);
             ends.push((slow.now, after.ends.clone()));
             known.push((t, after));

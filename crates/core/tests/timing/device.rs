@@ -107,7 +107,7 @@ fn parallel(record: &[RecordedCall], times: ClockTimes, channels: usize, dies: u
                 }
             }
             Call::Programmed { ticket } => {
-                known.insert(ticket, slow.programmed.clone());
+                known.insert(ticket, std::mem::take(&mut slow.programmed));
             }
             Call::Watch { .. } | Call::Settle => {}
         }
@@ -170,7 +170,7 @@ fn again(record: &[RecordedCall], times: ClockTimes, channels: u32, dies: u32) -
                 known.insert(both, joined);
             }
             Call::Programmed { ticket } => {
-                known.insert(ticket, clock.programmed());
+                known.insert(ticket, clock.take_programmed());
             }
             Call::Watch { .. } | Call::Settle => {}
         }

@@ -280,7 +280,7 @@ fn compare(policy: &str, seed: u64, count: usize, seen: &mut Seen) {
             unwatched.push(id);
         }
         if r.percent(3) {
-            let (end, after) = (fast.programmed(), slow.programmed.clone());
+            let (end, after) = (fast.take_programmed(), std::mem::take(&mut slow.programmed));
             let token = 2 * count + ends.len();
             fast.watch(end, token as u64);
             slow.watch(&after);

@@ -34,7 +34,7 @@ pub fn again(record: &[RecordedCall], shape: ClockShape) -> Slow {
                 }
             }
             Call::Programmed { ticket } => {
-                known.insert(ticket, slow.programmed.clone());
+                known.insert(ticket, std::mem::take(&mut slow.programmed));
             }
             Call::Watch { ticket, .. } => slow.watch(&after(&known, ticket)),
             Call::Settle => slow.advance(at.0),

@@ -64,7 +64,7 @@ pub struct Slow {
     pub bus_use: Vec<Vec<(u64, u64)>>,
     /// (channel, request, grant).
     pub bus_waits: Vec<(usize, u64, u64)>,
-    /// The ends of all programs whose tickets resolve earlier.
+    /// The ends of all programs whose tickets resolve earlier, since they were last taken.
     pub programmed: After,
 }
 

@@ -84,8 +84,8 @@ fn summary(digest: &Digest) -> String {
     if !digest.is_even {
         text += " Some values have fewer seeds: they are compared by those that all have, two at least.";
     }
-    if !digest.warm_up.is_empty() {
-        text += &format!(" {}", escaped(&digest.warm_up));
+    if !digest.remarks.is_empty() {
+        text += &format!(" {}", escaped(&digest.remarks));
     }
     text += "</p>\n<ul>\n";
     for shown in digest.shown.iter().filter(|shown| shown.name.starts_with("best-")) {

@@ -319,14 +319,16 @@ impl Judge<'_> {
                 let turn = place(at).0;
                 let pairs = own.iter().filter_map(|(at, own)| {
                     let (_, other) = other.iter().find(|(place, _)| place == at)?;
-                    Some((*at <= turn, self.beats(own, other, 0.0)?))
+                    let before = *at <= turn;
+                    let (better, worse) = if before { (other, own) } else { (own, other) };
+                    Some((before, self.beats(better, worse, 0.0)?))
                 });
                 let pairs: Vec<_> = pairs.collect();
                 if pairs.len() < self.places {
                     return None;
                 }
                 let both = pairs.iter().any(|(before, _)| *before) && pairs.iter().any(|(before, _)| !before);
-                both.then(|| pairs.iter().all(|(before, better)| before != better))
+                both.then(|| pairs.iter().all(|(_, holds)| *holds))
             }
             ClaimTest::Inside { values } => {
                 let known = values.iter().map(|value| self.value(point(value)?)).collect::<Option<Vec<_>>>()?;

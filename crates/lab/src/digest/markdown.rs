@@ -20,8 +20,8 @@ pub(super) fn page(digest: &Digest) -> String {
     if failed + open > 0 {
         text += &format!("{}: {failed} failed, {open} open.\n\n", plural(digest.rows.len() as u64, "cell"));
     }
-    if !digest.warm_up.is_empty() {
-        text += &format!("{}\n\n", escaped(&digest.warm_up));
+    if !digest.remarks.is_empty() {
+        text += &format!("{}\n\n", escaped(&digest.remarks));
     }
     if let Some(Verdicts { summary, sentence, details }) = &digest.verdicts {
         text += &format!("{}\n\n{}\n\n{}", digest.about.trim(), escaped(sentence), table(summary));

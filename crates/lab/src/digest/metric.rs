@@ -59,11 +59,6 @@ impl Metric {
 }
 
 impl Metric {
-    /// The cells have it.
-    pub(crate) fn is_in(&self, rows: &[SweepRow]) -> bool {
-        rows.iter().any(|row| row.report.as_ref().is_some_and(|report| self.formula.is_in(report, row.course.as_ref())))
-    }
-
     /// The value of a cell: percent for ratios, else as in its report.
     pub(crate) fn of(&self, row: &SweepRow) -> Option<f64> {
         let value = self.formula.value(row.report.as_ref()?, row.course.as_ref())?;
@@ -80,9 +75,11 @@ impl Metric {
         if matches!(self.good, Good::High) { "highest" } else { "lowest" }
     }
 
-    /// All of these cells that have a value have a whole number.
-    pub(crate) fn is_whole_in(&self, rows: &[SweepRow]) -> bool {
-        self.unit == AxisUnit::Count && rows.iter().filter_map(|row| self.of(row)).all(|value| value.fract() == 0.0)
+    /// Learns whether its values are whole numbers: those of all of these cells that have one.
+    pub(crate) fn look_at(&mut self, rows: &[SweepRow]) {
+        if self.unit == AxisUnit::Count {
+            self.is_whole = rows.iter().filter_map(|row| self.of(row)).all(|value| value.fract() == 0.0);
+        }
     }
 
     /// Part of a value by which it is known at best: percentiles come from histograms.

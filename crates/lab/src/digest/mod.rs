@@ -19,11 +19,11 @@ use std::path::Path;
 use figures::{Datum, Head, Shown};
 pub(crate) use metric::{Metric, metrics};
 use nandlab_plot::Scene;
-pub(crate) use points::{Point, Points};
+pub(crate) use points::{Point, Points, SEED, compared};
 use verdicts::Verdicts;
 
 use crate::error::Error;
-use crate::experiment::fill;
+use crate::experiment::{Experiment, fill};
 use crate::files::{make_folder, write_file};
 use crate::sweep::{CellStatus, SweepResults, SweepRow};
 use crate::table::Table;
@@ -40,8 +40,8 @@ pub struct Digest {
     seeds: usize,
     /// All values have all of them.
     is_even: bool,
-    /// What of the runs was not measured, in a sentence; empty if all was.
-    warm_up: String,
+    /// What of the runs was not measured, and what no run has, in sentences; empty if there is nothing to say.
+    remarks: String,
     metrics: Vec<Metric>,
     /// The claims of its experiment.
     verdicts: Option<Verdicts>,
@@ -74,24 +74,13 @@ impl Digest {
             let help = "nandlab sweep status FOLDER says why";
             return Err(Error::input(format!("{folder}: no cell of the sweep is done"), help));
         }
-        let experiment = results.experiment()?;
+        let mut experiment = results.experiment()?;
         let mut metrics = metrics(&experiment.metrics)?;
         for metric in &mut metrics {
-            metric.is_whole = metric.is_whole_in(&rows);
+            metric.look_at(&rows);
         }
-        if let Some(metric) = metrics.iter().find(|metric| !metric.is_in(&rows)) {
-            let help = "`nandlab describe metrics` has all names";
-            let path = experiment.metrics.get(&metric.name).map_or("", |added| &added.path);
-            return Err(Error::input(format!("metrics.{}: no report has `{path}`", metric.name), help));
-        }
-        let done: Vec<_> = rows.iter().filter_map(|row| row.course.as_ref()).collect();
-        for (name, figure) in &experiment.figures {
-            if let Some(of) = figure.times.as_ref().filter(|of| done.iter().all(|course| !course.has_times(of))) {
-                let help =
-                    "`nandlab describe metrics` has all names; distributions are those of `response` and `operations`";
-                return Err(Error::input(format!("figures.{name}.times: no run has times of `{of}`"), help));
-            }
-        }
+        let remarks = [warm_up::sentence(&rows), leave_out(&mut experiment, &mut metrics, &rows)];
+        let remarks = remarks.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
         let (seeds, is_even, verdicts, shown) = {
             let points = Points::of(&rows);
             let note = |text: &str| fill(text, |cell| Ok(results.get(cell)?.report));
@@ -109,9 +98,8 @@ impl Digest {
             };
             (points.seeds, points.is_even, verdicts, shown)
         };
-        let warm_up = warm_up::sentence(&rows);
         let title = if experiment.title.is_empty() { experiment.name } else { experiment.title };
-        Ok(Self { title, about: experiment.about, folder, rows, seeds, is_even, warm_up, metrics, verdicts, shown })
+        Ok(Self { title, about: experiment.about, folder, rows, seeds, is_even, remarks, metrics, verdicts, shown })
     }
 
     /// How the claims of the experiment came out, in a sentence; nothing if it has none.
@@ -179,6 +167,29 @@ impl Digest {
 #[cfg(test)]
 pub(crate) fn metric_names(experiment: &crate::Experiment) -> Result<Vec<String>, Error> {
     Ok(metric::metrics(&experiment.metrics)?.into_iter().map(|metric| metric.name).collect())
+}
+
+/// Leaves out the metrics and distributions of an experiment that no run has, as those of map reads where the map is in RAM, and
+/// says so.
+fn leave_out(experiment: &mut Experiment, metrics: &mut Vec<Metric>, rows: &[SweepRow]) -> String {
+    let mut said = Vec::new();
+    metrics.retain(|metric| {
+        let Some(added) = experiment.metrics.get(&metric.name) else { return true };
+        let has = rows.iter().any(|row| metric.of(row).is_some());
+        if !has {
+            said.push(format!("No run has a value of {} (`{}`), which is left out.", metric.name, added.path));
+        }
+        has
+    });
+    experiment.figures.retain(|name, figure| {
+        let Some(of) = &figure.times else { return true };
+        let has = rows.iter().filter_map(|row| row.course.as_ref()).any(|course| course.has_times(of));
+        if !has {
+            said.push(format!("No run has times of {of}, so that figure {name} is left out."));
+        }
+        has
+    });
+    said.join(" ")
 }
 
 fn file_name(name: &str) -> String {

@@ -113,17 +113,18 @@ impl<'a> Points<'a> {
         Self { axes: with_values.collect(), is_even, all: points.into_values().collect(), seeds: seeds.len() }
     }
 
-    /// The axis whose values are compared with each other: buffers before FTLs before any other.
+    /// The axis whose values are compared with each other.
     pub(crate) fn compared(&self) -> Option<&str> {
-        let known = ["buffer", "ftl"].into_iter().find(|name| self.axes.iter().any(|(axis, _)| axis == name));
-        let scale = self.scale().map(|(axis, _)| axis);
-        let names = || self.axes.iter().map(|(axis, _)| axis.as_str());
-        known.or_else(|| names().find(|axis| Some(*axis) != scale)).or_else(|| names().next())
+        compared(&self.named())
     }
 
     /// The first axis all of whose values are numbers or sizes, and what they are.
     pub(crate) fn scale(&self) -> Option<(&str, AxisUnit)> {
-        self.axes.iter().find_map(|(axis, values)| Some((axis.as_str(), unit_of(values)?)))
+        scale(&self.named())
+    }
+
+    fn named(&self) -> Vec<(&str, &[String])> {
+        self.axes.iter().map(|(axis, values)| (axis.as_str(), values.as_slice())).collect()
     }
 
     /// The axes in the order of a name of a cell.
@@ -155,6 +156,18 @@ impl<'a> Points<'a> {
         let words = |key: Vec<(Order, &str)>| key.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join(", ");
         groups.into_iter().map(|(key, points)| (words(key), points)).collect()
     }
+}
+
+/// Of axes with several values the one whose values are compared with each other: buffers before FTLs before any other.
+pub(crate) fn compared<'a>(axes: &[(&'a str, &[String])]) -> Option<&'a str> {
+    let find = |is: &dyn Fn(&str) -> bool| axes.iter().map(|(axis, _)| *axis).find(|axis| is(axis));
+    let scale = scale(axes).map(|(axis, _)| axis);
+    let known = ["buffer", "ftl"].into_iter().find_map(|name| find(&|axis| axis == name));
+    known.or_else(|| find(&|axis| Some(axis) != scale)).or_else(|| find(&|_| true))
+}
+
+fn scale<'a>(axes: &[(&'a str, &[String])]) -> Option<(&'a str, AxisUnit)> {
+    axes.iter().find_map(|(axis, values)| Some((*axis, unit_of(values)?)))
 }
 
 /// A number in the order of numbers.

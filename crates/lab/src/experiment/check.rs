@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Axis, Claim, ClaimTest, Experiment, ExperimentFigure, unknown};
+use crate::digest::{SEED, compared};
 use crate::error::Error;
 use crate::text;
 
@@ -10,7 +11,7 @@ use crate::text;
 struct Axes<'e> {
     all: Vec<Axis<'e>>,
     /// The one whose values are compared where nothing else is said.
-    compared: Option<&'static str>,
+    compared: Option<&'e str>,
 }
 
 impl Axes<'_> {
@@ -55,8 +56,9 @@ impl Experiment {
     /// Refuses claims and figures about what is not there, and tests that say nothing.
     pub(super) fn check_claims(&self) -> Result<(), Error> {
         let all = self.axes()?;
-        let is_compared = |axis: &&str| all.iter().any(|(name, values)| name == axis && values.len() > 1);
-        let compared = ["buffer", "ftl"].into_iter().find(is_compared);
+        let several = all.iter().filter(|(name, values)| *name != SEED && values.len() > 1);
+        // As a report has it.
+        let compared = compared(&several.map(|(name, values)| (*name, values.as_slice())).collect::<Vec<_>>());
         let axes = Axes { all, compared };
         self.open.iter().try_for_each(|axis| axes.values("open", axis).map(|_| ()))?;
         self.figures
@@ -152,6 +154,11 @@ mod tests {
             ("ratios = { of = { LRU = 1.0, FIFO = 0.0 }, within = 1.0 }", "shares other than 0"),
             ("along = { along = 'pace', way = 'rises' }", "`pace` is no axis of different numbers: it has `"),
             ("along = { along = 'ram', way = 'rises' }", "`ram` is no axis of different numbers: it has `1MiB`"),
+            ("last = { value = 'LRU', among = ['LRU'] }", "the test compares a value with itself"),
+            ("order = { values = ['LRU', 'LRU'] }", "compares a value with itself"),
+            ("inside = { values = ['LRU', 'FIFO', 'LRU'] }", "compares a value with itself"),
+            ("change = { of = 'LRU', from = { LRU = 1.0 } }", "compares a value with itself"),
+            ("crossing = { of = 'LRU', with = 'LRU', along = 'ram', at = '1MiB' }", "compares a value with itself"),
             ("first = { value = 'LRU' }", ""),
         ] {
             let claim = format!("[[claims]]\nplace = 'p'\nclaim = 'c'\nprinted = ''\nmetric = 'mean'\ntest.{test}\n");
@@ -164,6 +171,27 @@ mod tests {
         let one = "[[claims]]\nplace = 'p'\nclaim = 'c'\nprinted = ''\nmetric = 'mean'\naxis = 'workload'\n\
                    test.between = { low = 0.0, high = 1.0 }\n";
         assert!(problem(one).contains("claims: p: `workload` has one value, so that nothing is compared"));
+    }
+
+    #[test]
+    fn axis_that_a_report_compares_needs_no_name() {
+        let text = "name = 'a'\n[workloads.w]\n[axes.ram]\n1MiB = []\n2MiB = []\n";
+        let problem = |more: &str| {
+            let error = Experiment::read("a.toml", &format!("{text}{more}")).err();
+            error.map_or_else(String::new, |error| error.to_string())
+        };
+        let figure = "[figures.f]\ntitle = 't'\nprinted = ''\nmetric = 'mean'\n";
+        let claim = "[[claims]]\nplace = 'p'\nclaim = 'c'\nprinted = ''\nmetric = 'mean'\n";
+        for (more, words) in [
+            (format!("{figure}values = {{ 2MiB = 1.0 }}\n"), ""),
+            (format!("{figure}values = {{ 3MiB = 1.0 }}\n"), "figures.f: values.ram: there is no `3MiB`"),
+            (format!("{figure}relative = 'best1'\n"), "figures.f: relative.ram: there is no `best1`"),
+            (format!("{claim}test.first = {{ value = '2MiB' }}\n"), ""),
+            (format!("{claim}test.first = {{ value = '3MiB' }}\n"), "there is no `3MiB`"),
+        ] {
+            let said = problem(&more);
+            assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{more}: {said}");
+        }
     }
 
     #[test]

@@ -245,7 +245,20 @@ impl ClaimTest {
             ),
             Self::Last { .. } | Self::Along { .. } | Self::Crossing { .. } => (true, ""),
         };
-        if is_right { Ok(()) } else { Err(Error::input("the test says nothing about the results", help)) }
+        if !is_right {
+            return Err(Error::input("the test says nothing about the results", help));
+        }
+        let with_itself = match self {
+            Self::Order { values } | Self::Inside { values } => {
+                values.iter().collect::<BTreeSet<_>>().len() < values.len()
+            }
+            Self::Change { of, from } => from.contains_key(of),
+            Self::Last { value, among } => !among.is_empty() && among.iter().all(|other| other == value),
+            Self::Crossing { of, with, .. } => of == with,
+            _ => false,
+        };
+        let help = "name each value once";
+        if with_itself { Err(Error::input("the test compares a value with itself", help)) } else { Ok(()) }
     }
 
     /// The axis of numbers that it goes along.

@@ -115,11 +115,6 @@ impl Formula {
         let last = |term: &Term| matches!(term, Term::Path(steps) if matches!(steps.last(), Some(Step::Field(name)) if is_percentile(name)));
         self.terms().any(last)
     }
-
-    /// The report has all of its places, be they null: ratios of nothing.
-    pub(crate) fn is_in(&self, report: &Value, course: Option<&Course>) -> bool {
-        self.terms().all(|term| term.is_in(report, course))
-    }
 }
 
 /// Refuses what no run has times of; `key` is where it stands.
@@ -191,18 +186,6 @@ impl Term {
             Self::Memories => memories(report),
         }
     }
-
-    fn is_in(&self, report: &Value, course: Option<&Course>) -> bool {
-        let steps = match self {
-            Self::Number(_) => return true,
-            Self::Times { of, .. } => return course.is_some_and(|course| course.has_times(of)),
-            Self::Memories => return memories(report).is_some(),
-            Self::Path(steps) => steps,
-        };
-        // A list may have no entry that is small enough.
-        let to_list = steps.iter().position(|step| matches!(step, Step::UpTo(..))).unwrap_or(steps.len());
-        Self::find(&steps[..to_list], report).is_some()
-    }
 }
 
 /// Bytes of the frames of the memories that were read or written.
@@ -245,9 +228,7 @@ mod tests {
         ] {
             let formula = Formula::parse(text).unwrap();
             assert_eq!(formula.value(&report, None), value, "{text}");
-            assert!(formula.is_in(&report, None), "{text}");
         }
-        assert!(!Formula::parse("a.d").unwrap().is_in(&report, None));
     }
 
     #[test]
@@ -257,14 +238,12 @@ mod tests {
                 "ram": {"dram_frames": 6, "nvram_frames": 2, "data_bytes": 8 * 4096, "map_bytes": 100},
                 "buffer": {"dram_reads": dram[0], "dram_writes": dram[1], "nvram_reads": nvram[0], "nvram_writes": nvram[1]},
             });
-            assert!(Formula::ram().is_in(&report, None));
             Formula::ram().value(&report, None).unwrap()
         };
         assert_eq!(of([3, 1], [0, 7]), 32_868.0);
         assert_eq!(of([0, 1], [0, 0]), 24_676.0, "LRU on a device with NVRAM");
         assert_eq!(of([0, 0], [1, 0]), 8_292.0);
         assert_eq!(of([0, 0], [0, 0]), 100.0, "no buffer");
-        assert!(!Formula::ram().is_in(&json!({"ram": {"map_bytes": 1}}), None));
     }
 
     #[test]
@@ -276,9 +255,6 @@ mod tests {
         assert_eq!(value("times.response.all[at_most_ns<=39].share * 8"), Some(7.0));
         assert_eq!(value("times.response.reads[at_most_ns<=9].share"), Some(0.0));
         assert_eq!(value("times.operations.map_read[at_most_ns<=9].share"), None);
-        let is_in = |text: &str| Formula::parse(text).unwrap().is_in(&json!({}), Some(&course));
-        assert!(is_in("times.response.writes[at_most_ns<=1].share"));
-        assert!(!is_in("times.operations.map_read[at_most_ns<=1].share"));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::Value;
 const RAW: [&str; 4] = ["io_uring_cmd", "sg", "xnvme", "libzbc"];
 
 /// Options that change which requests come, or when, and are not simulated; with the values that change nothing.
-const NOT_SIMULATED: [(&str, &[&str]); 38] = [
+const NOT_SIMULATED: [(&str, &[&str]); 39] = [
     ("rate", &["0"]),
     ("rate_iops", &["0"]),
     ("rate_min", &["0"]),
@@ -36,6 +36,7 @@ const NOT_SIMULATED: [(&str, &[&str]); 38] = [
     ("offset", &["0"]),
     ("offset_increment", &["0"]),
     ("file_append", &["0"]),
+    ("filesize", &[]),
     ("nrfiles", &["1"]),
     ("zonemode", &["none"]),
     ("zonesize", &["0"]),

@@ -128,6 +128,9 @@ impl FitParameter {
         };
         let (key, values) = text.split_once('=').ok_or_else(|| refuse("it is not KEY=LOW..HIGH or KEY=A|B"))?;
         let key = key.trim().to_owned();
+        if key.is_empty() || values.contains('|') && values.split('|').any(|value| value.trim().is_empty()) {
+            return Err(refuse("the key or a choice is empty"));
+        }
         let range = match values.split_once("..") {
             None if values.contains('|') => {
                 FitRange::Choice(values.split('|').map(|value| value.trim().to_owned()).collect())

@@ -117,8 +117,13 @@ impl Sample {
             let (requests, few) = (sample.requests, known.len());
             let problem =
                 format!("{name}: {few} of {requests} requests have a recorded latency, and a fit needs {GROUP_MIN}");
-            let help = "wpa, msr, systor, blktrace and fio latency logs have them, --columns has latency=N:UNIT; \
-                        `nandlab trace info` shows what a trace has";
+            let help = match few {
+                0 => {
+                    "wpa, msr, systor, blktrace and fio latency logs have them, --columns has latency=N:UNIT; \
+                     `nandlab trace info` shows what a trace has"
+                }
+                _ => "take a longer trace, or a larger --limit",
+            };
             return Err(Error::input(problem, help));
         }
         let [seen, held_out] = split(&known, holdout, parts);

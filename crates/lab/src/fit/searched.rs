@@ -20,7 +20,15 @@ impl Fit {
                 format!("--parameter {blocks}: a fit keeps the number of erase blocks, whatever shape it tries");
             return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
         }
-        for parameter in &self.parameters {
+        let scale = "replay.time_scale";
+        if config.replay.time_scale != 1.0 || self.parameters.iter().any(|parameter| parameter.key == scale) {
+            let problem = format!("{scale}: it would scale the recorded arrivals, and not the recorded latencies");
+            return Err(Error::input(problem, format!("leave it out, or --set {scale}=1 over what the device says")));
+        }
+        for (at, parameter) in self.parameters.iter().enumerate() {
+            if self.parameters[..at].iter().any(|other| other.key == parameter.key) {
+                return Err(Error::input(format!("--parameter {}: it is there twice", parameter.key), "give it once"));
+            }
             if let Some((key, why)) =
                 FitParameter::not_searched(config).into_iter().find(|(key, _)| *key == parameter.key)
             {
@@ -32,7 +40,7 @@ impl Fit {
                 return Err(Error::input(problem, "leave one of the two out"));
             }
         }
-        let asked = |key: &str| self.parameters.iter().rev().find(|parameter| parameter.key == key);
+        let asked = |key: &str| self.parameters.iter().find(|parameter| parameter.key == key);
         let physical = FitParameter::physical(config);
         let physical = physical.into_iter().map(|known| asked(&known.key).cloned().unwrap_or(known));
         let mut all: Vec<FitParameter> =

@@ -182,7 +182,11 @@ fn keep_figures(experiment: &mut Experiment, asked: &[String]) -> bool {
         asked.iter().any(|asked| {
             name.strip_prefix(asked.as_str())
                 .or_else(|| name.strip_prefix(&format!("fig{asked}")))
-                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+                // A part of it, as in `9a` of `9` or `10-text` of `10`.
+                .is_some_and(|rest| {
+                    asked.ends_with(|c: char| c.is_ascii_digit()) && !rest.starts_with(|c: char| c.is_ascii_digit())
+                        || rest.is_empty()
+                })
         })
     };
     experiment.figures.retain(|name, _| is_asked(name));

@@ -124,7 +124,7 @@ impl Search {
             // The built-in one, so that its beginning can be asked for.
             experiment.workloads.insert("built-in".to_owned(), Workload::default());
         }
-        let metrics = self.metrics(&experiment)?;
+        let mut metrics = self.metrics(&experiment)?;
         let all = candidates(experiment.placed()?);
         let mut found = FoundFront {
             candidates: all.len(),
@@ -140,7 +140,10 @@ impl Search {
             interrupted: false,
         };
         let (failed, begun) = (Cell::new(0), now());
-        let lengths = self.lengths(&experiment, &failed, watch, &mut step)?;
+        // All in full: nobody needs to know where a workload ends.
+        let is_all = matches!(self.budget, SearchBudget::Share(budget) if budget >= 1.0);
+        let lengths =
+            if is_all { Some(BTreeMap::new()) } else { self.lengths(&experiment, &failed, watch, &mut step)? };
         let Some(lengths) = lengths else { return Ok(FoundFront { interrupted: true, ..found }) };
         let Some((budget, clock)) = self.share(&experiment, &all, &lengths, watch, &mut step)? else {
             return Ok(FoundFront { interrupted: true, ..found });
@@ -148,18 +151,25 @@ impl Search {
         found.clock = clock;
         let is_exact: Vec<bool> = metrics.iter().map(|metric| *metric == Metric::ram()).collect();
         let plan = plan_of(budget, all.len());
+        let length = |name: &str| lengths.get(name).map_or(1.0, |requests| *requests as f64);
+        let requests =
+            |places: &[Place]| -> f64 { places.iter().map(|at| length(&workload_of(&experiment, at))).sum() };
+        let whole = requests(&all);
+        let counted =
+            lengths.keys().filter(|name| experiment.workloads.get(*name).is_none_or(|known| made(known).is_none()));
+        found.spent = counted.map(|name| length(name)).sum::<f64>() / whole;
         let mut places = all;
         let mut before: Option<BTreeMap<Place, Values>> = None;
         for (number, (share, count)) in plan.iter().enumerate() {
             if let Some(before) = &before {
                 places = best_first(before, *count, &is_exact);
             }
-            found.spent += share * places.len() as f64 / found.candidates as f64;
+            found.spent += share * requests(&places) / whole;
             // A plan of one step is all in full.
             let name = STEPS[STEPS.len() - plan.len() + number].0;
             let rung = Rung { folder: self.folder.join(name), share: *share, places: &places, failed: &failed };
             let mut told = |told: SweepStep<'_>| step(name, told);
-            let climbed = self.climb(&experiment, &metrics, &lengths, &rung, watch, &mut told)?;
+            let climbed = self.climb(&experiment, &mut metrics, &lengths, &rung, watch, &mut told)?;
             let Some(values) = climbed else { return Ok(FoundFront { interrupted: true, ..found }) };
             if number + 1 < plan.len() {
                 before = Some(values);
@@ -167,8 +177,6 @@ impl Search {
             }
             judge(&experiment, &metrics, &mut found, &places, before.as_ref(), &values);
         }
-        let to_the_end = experiment.workloads.values().filter(|workload| made(workload).is_none()).count();
-        found.spent += to_the_end as f64 / found.candidates as f64;
         found.failed = failed.get();
         if let Some(clock) = &mut found.clock {
             clock.took = now().duration_since(begun);
@@ -309,7 +317,7 @@ impl Search {
     fn climb(
         &self,
         experiment: &Experiment,
-        metrics: &[Metric],
+        metrics: &mut [Metric],
         lengths: &BTreeMap<String, u64>,
         rung: &Rung<'_>,
         watch: &Watch<'_>,
@@ -317,6 +325,9 @@ impl Search {
     ) -> Result<Option<BTreeMap<Place, Values>>, Error> {
         let Some((results, _)) = self.sweep(experiment, lengths, rung, watch, step)? else { return Ok(None) };
         let rows = results.rows()?;
+        for metric in metrics.iter_mut() {
+            metric.look_at(&rows);
+        }
         let points = Points::of(&rows);
         let valued = |point: &Point<'_>| {
             let values = metrics.iter().map(|metric| Some(sign(metric) * point.value(metric)?.0));

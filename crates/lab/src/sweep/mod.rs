@@ -185,9 +185,8 @@ impl Sweep {
         work.decoded = cells.first().map_or(0, |cell| cell.run.workload.decoded.reads());
         work.interrupted = !finished;
         if ids.iter().all(|id| store.has(id)) {
-            if work.run > 0 || !results.has_table() {
-                results.write_table()?;
-            }
+            // Also after no run at all: it may be damaged, or of before a cell was run again.
+            results.write_table()?;
             work.complete = true;
         }
         Ok(work)

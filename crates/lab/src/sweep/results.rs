@@ -134,18 +134,25 @@ impl SweepResults {
     /// The results in the folder of a sweep.
     ///
     /// # Errors
-    /// There is no sweep in it.
+    /// There is no sweep in it, or its plan is damaged or of another version.
     pub fn open(folder: impl Into<PathBuf>) -> Result<Self, Error> {
         let folder = folder.into();
         let path = folder.join(PLAN);
-        let none = |problem: &dyn std::fmt::Display| {
+        let text = std::fs::read_to_string(&path).map_err(|error| {
             let help = "name the folder that was given to `nandlab sweep PLAN -o FOLDER`";
-            Error::input(format!("{}: there is no sweep: {problem}", path.display()), help)
+            Error::input(format!("{}: there is no sweep: {error}", path.display()), help)
+        })?;
+        let again = |problem: String| {
+            let help = format!(
+                "run `nandlab sweep PLAN -o {}` again, which writes it anew: of cells whose results fit only these are read",
+                folder.display()
+            );
+            Error::input(format!("{}: {problem}", path.display()), help)
         };
-        let text = std::fs::read_to_string(&path).map_err(|error| none(&error))?;
-        let plan: StoredPlan = serde_json::from_str(&text).map_err(|error| none(&error))?;
+        let plan: StoredPlan =
+            serde_json::from_str(&text).map_err(|error| again(format!("the plan is damaged: {error}")))?;
         if plan.version != VERSION {
-            return Err(none(&format!("its form is {}, and this program reads {VERSION}", plan.version)));
+            return Err(again(format!("its form is {}, and this program reads {VERSION}", plan.version)));
         }
         Ok(Self { folder, plan })
     }
@@ -247,11 +254,6 @@ impl SweepResults {
         };
         let values = values.iter().cloned().collect();
         Ok(SweepRow { cell: name.clone(), values, id: id.clone(), status, error, report, course })
-    }
-
-    /// `results.parquet` is there.
-    pub(super) fn has_table(&self) -> bool {
-        self.folder.join(TABLE).is_file()
     }
 
     /// Writes `results.parquet`: a row for each cell, with its name, the values of all axes, its status and error, and every

@@ -252,6 +252,7 @@ impl Calls {
             recording: self.recording,
             counts: self.counts,
             missing: missing.into_iter().filter(|(_, n)| *n > 0).collect(),
+            killed: 0,
             ended,
         }
     }

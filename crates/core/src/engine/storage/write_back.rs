@@ -3,7 +3,7 @@
 use super::{Flight, Storage};
 use crate::buffer::Slots;
 use crate::engine::WriteAck;
-use crate::flash::{Media, Ticket};
+use crate::flash::{Media, Release, Ticket};
 use crate::ftl::{PageWrite, Source};
 use crate::ledger::Cause;
 use crate::types::{Lbn, Lpn, Ppn, Slot};
@@ -66,8 +66,16 @@ impl Storage {
         } else {
             self.count_flushes();
         }
-        self.inflight.time_buffer_write(&mut self.flash.clock, issued, done);
-        self.written_back = self.flash.clock.join(self.written_back, done);
+        let clock = &mut self.flash.clock;
+        let programmed = match release {
+            Release::Done => done,
+            Release::Transfer => {
+                let ends = clock.take_programmed();
+                clock.join(done, ends)
+            }
+        };
+        self.inflight.time_buffer_write(clock, issued, programmed);
+        self.written_back = clock.join(self.written_back, programmed);
         done
     }
 

@@ -254,11 +254,11 @@ impl Clock {
         either!(&mut self.model, m => m.issue(target, die, op, after, release))
     }
 
-    /// A ticket that resolves when all programs are over that were issued so far with [`Release::Transfer`], whose own tickets
-    /// tell when their data has left the RAM.
+    /// A ticket that resolves when all programs are over that were issued with [`Release::Transfer`] since the last call: their
+    /// own tickets tell when their data has left the RAM.
     #[inline]
-    pub fn programmed(&mut self) -> Ticket {
-        either!(&mut self.model, m => m.programmed())
+    pub fn take_programmed(&mut self) -> Ticket {
+        either!(&mut self.model, m => m.take_programmed())
     }
 
     /// Duration of `op` when nothing is in its way: command, cell and transfer.

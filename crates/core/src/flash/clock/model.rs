@@ -13,8 +13,8 @@ pub(super) trait Timing: Debug + Send {
     fn now(&self) -> u64;
     /// An operation and what it is about.
     fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket;
-    /// When all programs whose tickets resolve earlier ([`Release::Transfer`]) are over.
-    fn programmed(&mut self) -> Ticket;
+    /// When all programs since the last call whose tickets resolve earlier ([`Release::Transfer`]) are over.
+    fn take_programmed(&mut self) -> Ticket;
     /// Of two tickets of which one is no time.
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket;
     /// Of a ticket that is no time.

@@ -207,8 +207,8 @@ impl Timing for Parallel {
         Ticket(ticket)
     }
 
-    fn programmed(&mut self) -> Ticket {
-        self.programmed
+    fn take_programmed(&mut self) -> Ticket {
+        std::mem::replace(&mut self.programmed, Ticket(0))
     }
 
     #[inline(always)]

@@ -39,7 +39,7 @@ pub enum Call {
         /// Resolves when both have.
         both: Ticket,
     },
-    /// Somebody wants to know when all programs are over whose tickets resolve earlier.
+    /// Somebody wants to know when all programs are over whose tickets resolve earlier, of those since the last such call.
     Programmed {
         /// Resolves then.
         ticket: Ticket,
@@ -88,8 +88,8 @@ impl Timing for Recording {
         self.note(Call::Operation(Operation { op, die, after, release, ticket, target }));
         ticket
     }
-    fn programmed(&mut self) -> Ticket {
-        let ticket = either!(&mut self.model, m => m.programmed());
+    fn take_programmed(&mut self) -> Ticket {
+        let ticket = either!(&mut self.model, m => m.take_programmed());
         self.note(Call::Programmed { ticket });
         ticket
     }

@@ -13,29 +13,30 @@
 //! Phases of operations, dies and channels are those of `parallel`. Each die has a queue for every class of operation: map
 //! read, host read, host write, map write, collection, background; within a class the first that comes is the first that
 //! goes. When a die becomes idle, the scheduler (`device.scheduler.policy`) chooses among the classes. At one instant all
-//! completions come first, then what they released joins its queue, then idle dies choose, then idle channels are granted.
+//! completions come first, then what they released joins its queue, then idle dies choose, then idle channels are granted. What
+//! the device asks for after that comes one after the other, also at one instant: an idle die begins with the first.
 //!
 //! Operations overtake each other, on one die and among dies, but not where that would change what the flash holds: a page is
 //! read after it was programmed, the programs of a block keep their order, a block is erased after all reads and programs of
 //! its pages and programmed again after that. Whatever a read or write of the host waits for in this way, or by its own
 //! dependencies, is hurried: like everything that was asked for before it, it is as urgent as a host write as soon as it is the
 //! first of its queue. So collection yields to the host until the host
-//! needs the space. On every other turn at which operations of several classes wait, a die takes, if any have waited for
-//! `most_wait`, the one of them that came first.
+//! needs the space. If operations have waited for `most_wait` when a die chooses among several classes, it takes the one of them
+//! that came first, but not twice in a row: what it takes in between follows the scheduler.
 //!
 //! A page that is being moved is read where it still is: as long as its copy is not programmed, a read by or for the host that
 //! waits for nothing else goes to the page that it is copied from, if that is not erased yet; the erase waits for it. With `fifo`
 //! the read waits for the copy.
 //!
 //! With `suspend` a die that erases (or programs) stops for a read that somebody waits for: the read can begin after
-//! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer. It does not stop
+//! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer (stopped before that is over, it starts to resume anew). It does not stop
 //! when it would be over sooner, nor once it was begun `most_wait` ago.
 //!
 //! One command may serve several operations (`[device.commands]`): when a die takes one, those behind it in the queue of its
 //! class go with it (with `fifo`, those that came next), as long as they are of the same kind and lie in the same unit of
 //! `unit_pages` consecutive pages of a block, or on another plane of the die, as `planes` allows. A read may pass what does not
 //! go along, if nothing in the queue must come before it (not with `fifo`); as many operations are looked at as four commands can
-//! have. What is issued at an instant is there before a die chooses. The pages of a command cross the channel one after the
+//! have. Here all that is asked for at an instant is there before a die chooses. The pages of a command cross the channel one after the
 //! other, each by itself, with a command phase for each plane; the cells work once, as long as the slowest takes. A program
 //! resolves when all are programmed, a read when its page is transferred. `fair_share` counts for what goes along its time on the
 //! channel only.
@@ -262,8 +263,8 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         self.issue_any(target, die, op, after, release)
     }
 
-    fn programmed(&mut self) -> Ticket {
-        self.programmed
+    fn take_programmed(&mut self) -> Ticket {
+        std::mem::replace(&mut self.programmed, Ticket(0))
     }
 
     #[inline]

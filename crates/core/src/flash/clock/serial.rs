@@ -72,8 +72,8 @@ impl Timing for Serial {
         Ticket(start + self.bus[op])
     }
 
-    fn programmed(&mut self) -> Ticket {
-        Ticket(self.programmed)
+    fn take_programmed(&mut self) -> Ticket {
+        Ticket(std::mem::take(&mut self.programmed))
     }
 
     /// Only reached with a ticket of another clock, as the tickets of this one are times.

@@ -62,6 +62,11 @@ impl Slow {
                 self.resume(die);
                 self.dies[die].looks = true;
             }
+            // The end of a busy period: the virtual time is the greatest finish tag.
+            None if !self.ops.iter().any(|o| o.state == State::Queued && o.die == die) => {
+                let d = &mut self.dies[die];
+                d.served = *d.work.iter().max().expect("there are classes");
+            }
             None => {}
         }
     }

@@ -105,6 +105,21 @@ fn claims_along_an_axis_follow_its_numbers() {
 }
 
 #[test]
+fn equal_is_not_worse_before_a_crossing() {
+    let cells = |before: f64| {
+        [
+            ("buffer=a ram=4MiB", before),
+            ("buffer=a ram=8MiB", 2.0),
+            ("buffer=b ram=4MiB", 8.0),
+            ("buffer=b ram=8MiB", 3.0),
+        ]
+    };
+    let crossing = "test.crossing = { of = 'a', with = 'b', along = 'ram', at = '4MiB' }";
+    assert_eq!(verdict(crossing, &cells(9.0)), (Verdict::Reproduced, 1, 1));
+    assert_eq!(verdict(crossing, &cells(8.0)), (Verdict::Not, 0, 1));
+}
+
+#[test]
 fn claims_along_an_axis_need_every_place_and_every_step() {
     use Verdict::{Not, NotTested, Reproduced};
     let cells = [

@@ -37,6 +37,14 @@ impl MemoryGroup {
         Ok(group)
     }
 
+    /// Processes of the group that the kernel killed because they needed more. 0 where it does not say (before Linux 4.13).
+    pub fn killed(&self) -> u64 {
+        // Version 2 and 1. Of the groups below nothing is counted in the second: a command rarely makes some.
+        let files = ["memory.events", "memory.oom_control"].map(|file| fs::read_to_string(self.0.join(file)));
+        let told = files.into_iter().flatten().collect::<String>();
+        told.lines().filter_map(|line| line.strip_prefix("oom_kill ")?.trim().parse::<u64>().ok()).sum()
+    }
+
     /// A process becomes one of the group, and what it will start.
     pub fn take(&self, process: Pid) -> Result<(), RecordError> {
         let file = self.0.join("cgroup.procs");

@@ -145,6 +145,7 @@ pub(super) fn run(
             ..RecordCounts::default()
         },
         missing: missing.into_iter().filter(|(_, n)| *n > 0).collect(),
+        killed: group.as_ref().map_or(0, MemoryGroup::killed),
         ended: ended?,
     })
 }

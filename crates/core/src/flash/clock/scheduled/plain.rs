@@ -204,6 +204,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         let d = &mut self.dies[die as usize];
         d.queues.pass(now, d.class, &mut self.waits);
         if d.queues.is_empty() {
+            d.queues.rest();
             return;
         }
         let (class, is_overdue) = d.queues.choose(&self.tickets, &self.rules, now, self.urgent);

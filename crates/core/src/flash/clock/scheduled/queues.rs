@@ -143,6 +143,13 @@ impl Queues {
         self.work[class] += service;
     }
 
+    /// The die is idle and nothing waits: whoever comes first is owed nothing, nor owes anything. (Goyal, Vin and Cheng raise the
+    /// virtual time to the greatest finish tag then; only differences of tags count.)
+    #[inline(always)]
+    pub(super) const fn rest(&mut self) {
+        (self.work, self.served) = ([0; CLASSES], 0);
+    }
+
     /// What was removed last keeps the die busy for so much longer.
     #[inline]
     pub(super) const fn works_longer(&mut self, class: OpClass, service: u64) {

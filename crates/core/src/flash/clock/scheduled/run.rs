@@ -250,6 +250,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
             }
             d.queues.most_urgent()
         } else if d.queues.is_empty() {
+            d.queues.rest();
             return;
         } else {
             let (class, is_overdue) = d.queues.choose(&self.tickets, &self.rules, self.now, self.urgent);
