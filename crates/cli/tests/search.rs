@@ -257,7 +257,7 @@ fn what_is_spent_is_counted_in_requests() {
     };
     let (all, half) = (path("all"), path("half"));
     assert_eq!(search("1", &all), 100.0);
-    let spent = search("0.5", &half);
+    let spent = search("0.7", &half);
     let whole: f64 = 12.0 * 20_200.0;
     let steps = fs::read_dir(&half).unwrap().map(|entry| entry.unwrap().path());
     let sum: f64 =

@@ -29,8 +29,8 @@
 //! the read waits for the copy.
 //!
 //! With `suspend` a die that erases (or programs) stops for a read that somebody waits for: the read can begin after
-//! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer (stopped before that is over, it starts to resume anew). It does not stop
-//! when it would be over sooner, nor once it was begun `most_wait` ago.
+//! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer (stopped before that
+//! is over, it starts to resume anew). It does not stop when it would be over sooner, nor once it was begun `most_wait` ago.
 //!
 //! One command may serve several operations (`[device.commands]`): when a die takes one, those behind it in the queue of its
 //! class go with it (with `fifo`, those that came next), as long as they are of the same kind and lie in the same unit of
