@@ -64,8 +64,8 @@ pub struct Ratios {
 /// What the data buffer answered.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct HitRatios {
-    /// Page accesses whose page was in the buffer / page accesses (AALRU, URM, WPA). With `ram.partial_write = "mask"` a read hits
-    /// where all that it wants of the page was.
+    /// Page accesses whose page was in the buffer / page accesses (AALRU, URM, WPA). With `ram.partial_write = "mask"` a read
+    /// hits where all that it wants of the page was.
     pub page: Ratios,
     /// Page accesses whose page was in the buffer when the request came / page accesses, reads and writes together: without the
     /// pages that the request itself read ahead, for which it waits (`buffer.own_prefetch_hits`).

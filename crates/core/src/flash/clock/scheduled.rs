@@ -37,9 +37,9 @@
 //! `unit_pages` consecutive pages of a block, or on another plane of the die, as `planes` allows. A read may pass what does not
 //! go along, if nothing in the queue must come before it (not with `fifo`); as many operations are looked at as four commands can
 //! have. Here all that is asked for at an instant is there before a die chooses. The pages of a command cross the channel one
-//! after the other, each by itself, with a command phase for each plane; the cells work once, as long as the slowest takes. A program
-//! resolves when all are programmed, a read when its page is transferred. `fair_share` counts for what goes along its time on the
-//! channel only.
+//! after the other, each by itself, with a command phase for each plane; the cells work once, as long as the slowest takes. A
+//! program resolves when all are programmed, a read when its page is transferred. `fair_share` counts for what goes along its
+//! time on the channel only.
 //!
 //! With `cache_program` and `cache_read` every plane has a cache register beside its data register, and a die can do two commands
 //! of one kind at a time. While its cells are programmed, the pages of the next program cross the channel into the cache
