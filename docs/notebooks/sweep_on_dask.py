@@ -4,6 +4,9 @@
 # Cells of a sweep are tasks of any executor of `concurrent.futures`. Dask's client is one, and reaches from this machine to a
 # cluster with SLURM (`dask_jobqueue.SLURMCluster`). Results lie in a folder that all workers see; a worker that dies costs the
 # cells that it was at.
+#
+# This is a notebook, to be run cell by cell. Run as a program it fails (`Nanny failed to start`), because each worker begins by
+# importing the program: there all cells belong into a function that is called below `if __name__ == "__main__":`.
 
 # %%
 import tempfile
