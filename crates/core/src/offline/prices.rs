@@ -18,9 +18,10 @@ const FRAMES_PER_STEP: usize = 16;
 /// A price that demand lifts from nothing begins at this part of the mean price.
 const PRICE_FIRST: i64 = 64;
 /// The first adjustment: by this share of the price for each share of frames too many or too few.
-const STEP: f64 = 2.0;
-/// Rounds after which adjustments are half as large as at first, then a third after as many, and so on.
-const HALF: f64 = 64.0;
+const STEP: f64 = 4.0;
+/// What is left of it from round to round, 1/57 in the end: prices that still move by much do not come to rest. Where it was only
+/// a quarter in the end, gaps of a real trace were three to five times as wide (docs/bounds.md).
+const DECAY: f64 = 0.98;
 
 /// A lower bound of the cost, and the prices that prove it.
 #[derive(Debug)]
@@ -39,7 +40,8 @@ pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> LowerBound 
     let mut prices = Prices::new(events, shift);
     let mut best = LowerBound { cost: 0, prices: Prices::new(events, shift) };
     let first = segments.mean_price(frames) / PRICE_FIRST + 1;
-    for round in 0..=rounds {
+    let mut step = STEP;
+    for _ in 0..=rounds {
         prices.settle();
         let (savings, usage) = segments.savings(&prices);
         let relaxed = savings + i128::from(prices.total()) * i128::from(frames);
@@ -48,7 +50,6 @@ pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> LowerBound 
             best.cost = cost as u64;
             best.prices.steps.clone_from(&prices.steps);
         }
-        let step = STEP * HALF / (HALF + f64::from(round));
         for (window, used) in usage.frames().enumerate() {
             let there = i64::from(frames) * i64::from(prices.len(window));
             let price = &mut prices.steps[window];
@@ -58,6 +59,7 @@ pub fn lower_bound(segments: &Segments, frames: u32, rounds: u32) -> LowerBound 
             let excess = (used - there) as f64 / there.max(1) as f64;
             *price = (*price as f64 * (1.0 + (step * excess).clamp(-0.5, 1.0))) as i64;
         }
+        step *= DECAY;
     }
     best.prices.settle();
     best
