@@ -192,15 +192,17 @@ class Result:
         return hash(self.json)
 
     def __repr__(self) -> str:
-        mean, p99 = self.report["response"]["all"]["mean_ns"] / 1e6, self.latency.percentile(99) / 1e6
-        return f"<nandlab.Result: {self.label}: {self.requests} requests, mean {mean:.3g} ms, p99 {p99:.3g} ms>"
+        took = self.report["response"]["all"]
+        times = f"mean {took['mean_ns'] / 1e6:.3g} ms, p99 {took['p99_ns'] / 1e6:.3g} ms" if took["count"] else "no times"
+        return f"<nandlab.Result: {self.label}: {self.requests} requests, {times}>"
 
     def _repr_html_(self) -> str:
+        took = self.report["response"]["all"]
         rows = {
             "requests": self.requests,
             "page hits": self.report["hits"]["page"]["total"],
-            "mean response (ms)": self.report["response"]["all"]["mean_ns"] / 1e6,
-            "p99 response (ms)": self.latency.percentile(99) / 1e6,
+            "mean response (ms)": took["mean_ns"] / 1e6 if took["count"] else None,
+            "p99 response (ms)": took["p99_ns"] / 1e6 if took["count"] else None,
             "write amplification": self.report["write_amplification"]["host"],
             "erases": self.report["flash"]["erases"]["total"],
         }

@@ -156,9 +156,9 @@ fn response(report: &Report, style: Style) -> String {
     table.row(["TIMES", "mean", "p50", "p95", "p99", "p99.9", "max"]);
     let mark = if report.load.overloaded { "!" } else { "" };
     let mut row = |name: &str, l: &Latency| {
-        if l.count > 0 {
-            let times = [l.p50_ns, l.p95_ns, l.p99_ns, l.p999_ns, l.max_ns].map(nanos);
-            table.row([name.to_owned(), mark.to_owned() + &time(l.mean_ns)].into_iter().chain(times));
+        if let Some(mean) = l.mean_ns {
+            let times = [l.p50_ns, l.p95_ns, l.p99_ns, l.p999_ns, l.max_ns].into_iter().flatten().map(nanos);
+            table.row([name.to_owned(), mark.to_owned() + &time(mean)].into_iter().chain(times));
         }
     };
     row("response, reads", &report.response.reads);
@@ -206,15 +206,13 @@ fn operations(operations: &Operations, style: Style) -> String {
     table.row(["OPERATIONS", "count", "mean", "p99", "max"].into_iter().chain(named).chain(["die", "mostly for"]));
     for (class, of_class) in classes() {
         let ClassOperations { latency, die_mean_ns, .. } = of_class;
-        if latency.count == 0 {
-            continue;
-        }
+        let (Some(mean), Some(p99), Some(max)) = (latency.mean_ns, latency.p99_ns, latency.max_ns) else { continue };
         let of_die = |busy: &OpClass| die_mean_ns.get(*busy).unwrap_or(0.0);
         let most = OpClass::ALL.into_iter().max_by(|a, b| of_die(a).total_cmp(&of_die(b)));
         let most = most.filter(|busy| of_die(busy) > 0.0).map_or("-", OpClass::name);
         let in_queue = OpClass::ALL.iter().map(of_die).sum();
         let waits = waits.iter().map(|wait| wait.1(of_class)).chain([Some(in_queue)]);
-        let took = [short(latency.count), time(latency.mean_ns), nanos(latency.p99_ns), nanos(latency.max_ns)];
+        let took = [short(latency.count), time(mean), nanos(p99), nanos(max)];
         let waits = waits.map(|ns| time(ns.unwrap_or(0.0)));
         table.row([class.name().to_owned()].into_iter().chain(took).chain(waits).chain([most.to_owned()]));
     }

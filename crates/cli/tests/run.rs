@@ -27,7 +27,7 @@ fn json_is_complete_and_the_same_twice() {
     let once = run(&["--json", "-", "--no-wall"]);
     assert_eq!(once, run(&["--json", "-", "--no-wall"]));
     let report = json(&once);
-    assert_eq!(report["schema"], 2);
+    assert_eq!(report["schema"], 3);
     assert_eq!(report["nandlab"], env!("CARGO_PKG_VERSION"));
     assert_eq!(report["config"]["device"]["geometry"]["blocks_per_plane"], 64);
     assert_eq!(report["config"]["ftl"]["reserve"], 1, "parameters are expanded");

@@ -48,7 +48,7 @@ fn each_volume_is_simulated_by_itself() {
     let path = file("volumes.spc", "3,8,4096,w,1\n5,8,4096,w,2\n3,8,4096,r,3\n5,16,512,w,4\n5,8,512,r,5\n");
     let all = report(&[&path, "--volumes", "separate"]);
     let volumes = all["volumes"].as_array().unwrap();
-    assert_eq!(all["schema"], 2);
+    assert_eq!(all["schema"], 3);
     assert_eq!(volumes.iter().map(|v| v["device"].as_u64().unwrap()).collect::<Vec<_>>(), [3, 5]);
     for volume in volumes {
         let alone = report(&[&path, "--volumes", &format!("pick:{}", volume["device"])]);

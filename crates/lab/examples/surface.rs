@@ -106,7 +106,8 @@ fn point(spare: f64, reads: u32, depth: u32, more: &[String]) -> Result<Point, E
     let half = run(device(spare, &open), reads, &format!("exponential@{gap}ns"))?;
     let timing = &report.config.device.timing;
     let lone = (timing.command + timing.page_read + timing.page_transfer).0 as f64;
-    let tail = half.response.reads.p999_ns as f64;
+    // Without reads there is none.
+    let tail = half.response.reads.p999_ns.unwrap_or(0) as f64;
     let waf = report.write_amplification.host.unwrap_or(0.0);
     let (share, per_lone) = (rate / bound, tail / lone);
     println!("{spare},{reads},{depth},{rate:.0},{bound:.0},{share:.3},{waf:.3},{tail:.0},{per_lone:.1}");

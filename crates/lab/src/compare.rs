@@ -233,8 +233,8 @@ const fn metric(name: &'static str, unit: Unit, good: Good, value: fn(&Report) -
 const METRICS: [(Column, Value); 13] = [
     metric("page_hit_ratio_read", Unit::Ratio, Good::High, |r| r.hits.page.read),
     metric("page_hit_ratio_write", Unit::Ratio, Good::High, |r| r.hits.page.write),
-    metric("response_mean_ns", Unit::Time, Good::Low, |r| Some(r.response.all.mean_ns)),
-    metric("response_p99_ns", Unit::Time, Good::Low, |r| Some(r.response.all.p99_ns as f64)),
+    metric("response_mean_ns", Unit::Time, Good::Low, |r| r.response.all.mean_ns),
+    metric("response_p99_ns", Unit::Time, Good::Low, |r| r.response.all.p99_ns.map(|ns| ns as f64)),
     metric("waf_host", Unit::Factor, Good::Low, |r| r.write_amplification.host),
     metric("waf_buffer", Unit::Factor, Good::Low, |r| r.write_amplification.buffer),
     metric("erases", Unit::Count, Good::Low, |r| Some(r.flash.erases.total as f64)),

@@ -323,8 +323,8 @@ const METRICS: [(Column, Value); 9] = [
     of_buffer("pages_out", Unit::Count, Good::Low, |c| c.pages_out as f64),
     of_device("waf_host", Unit::Factor, |r| r.write_amplification.host),
     of_device("waf_buffer", Unit::Factor, |r| r.write_amplification.buffer),
-    of_device("response_mean_ns", Unit::Time, |r| Some(r.response.all.mean_ns)),
-    of_device("response_p99_ns", Unit::Time, |r| Some(r.response.all.p99_ns as f64)),
+    of_device("response_mean_ns", Unit::Time, |r| r.response.all.mean_ns),
+    of_device("response_p99_ns", Unit::Time, |r| r.response.all.p99_ns.map(|ns| ns as f64)),
 ];
 
 /// Columns of a whole device only if there is one.

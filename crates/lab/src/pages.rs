@@ -163,7 +163,7 @@ fn row(buffer: &str, workload: &str, report: &Report) -> String {
     let percent = |ratio: Option<f64>| ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{:.2}", 100.0 * ratio));
     let buffer_work = &report.buffer;
     format!(
-        "{buffer},{workload},{},{},{},{},{},{},{},{},{:.0}\n",
+        "{buffer},{workload},{},{},{},{},{},{},{},{},{}\n",
         percent(report.hits.page.read),
         percent(report.hits.page.write),
         buffer_work.write_backs,
@@ -172,6 +172,6 @@ fn row(buffer: &str, workload: &str, report: &Report) -> String {
         report.flash.programs.total,
         report.flash.erases.total,
         report.write_amplification.host.map_or_else(|| "-".to_owned(), |waf| format!("{waf:.3}")),
-        report.response.all.mean_ns / 1e3
+        report.response.all.mean_ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.0}", ns / 1e3))
     )
 }

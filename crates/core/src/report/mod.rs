@@ -35,7 +35,7 @@ pub use state::{Ram, Wear, WearBin};
 pub use times::{ControllerWork, Elapsed, Latencies, Latency, LinkWork, Load, Throughput, UrmModel, Wall, WayWork};
 
 /// Version of the JSON form. It rises when a field changes its meaning or goes; new fields may come at any time.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Everything that is known about one run, each metric with its formula.
 #[derive(Clone, Debug, Serialize, schemars::JsonSchema)]

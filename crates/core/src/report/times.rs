@@ -11,36 +11,37 @@ use crate::replay::Outcome;
 use crate::types::{Nanos, SECTOR_BYTES};
 
 /// Durations of many requests. Mean and maximum are exact; a percentile is the upper edge of its histogram bucket, at
-/// most 3.1 % too large.
+/// most 3.1 % too large. Of no requests there is none of them.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Latency {
     /// Requests.
     pub count: u64,
     /// Arithmetic mean.
-    pub mean_ns: f64,
+    pub mean_ns: Option<f64>,
     /// Median, as all percentiles at most 3.1 % too large: the upper edge of a bucket.
-    pub p50_ns: u64,
+    pub p50_ns: Option<u64>,
     /// 95 % took at most this long.
-    pub p95_ns: u64,
+    pub p95_ns: Option<u64>,
     /// 99 % took at most this long.
-    pub p99_ns: u64,
+    pub p99_ns: Option<u64>,
     /// 99.9 % took at most this long.
-    pub p999_ns: u64,
+    pub p999_ns: Option<u64>,
     /// The longest.
-    pub max_ns: u64,
+    pub max_ns: Option<u64>,
 }
 
 impl Latency {
     pub(super) fn new(histogram: &Histogram) -> Self {
-        let at = |percent| histogram.percentile(percent).0;
+        let count = histogram.count();
+        let at = |percent| (count > 0).then(|| histogram.percentile(percent).0);
         Self {
-            count: histogram.count(),
-            mean_ns: histogram.mean_ns(),
+            count,
+            mean_ns: (count > 0).then(|| histogram.mean_ns()),
             p50_ns: at(50.0),
             p95_ns: at(95.0),
             p99_ns: at(99.0),
             p999_ns: at(99.9),
-            max_ns: histogram.max().0,
+            max_ns: (count > 0).then(|| histogram.max().0),
         }
     }
 }

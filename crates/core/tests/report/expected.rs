@@ -82,7 +82,7 @@ impl Expected {
         }
         self.set(
             "",
-            &[("schema", json!(2)), ("nandlab", json!(env!("CARGO_PKG_VERSION"))), ("seed", json!(config.seed))],
+            &[("schema", json!(3)), ("nandlab", json!(env!("CARGO_PKG_VERSION"))), ("seed", json!(config.seed))],
         );
         let wall =
             [("build_seconds", 1.5), ("run_seconds", 2.5), ("pages_per_second", 3.5), ("requests_per_second", 4.5)];

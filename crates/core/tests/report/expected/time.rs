@@ -31,15 +31,17 @@ impl Expected {
             );
             let busy = OpClass::ALL.map(|busy| (name(busy), mean(of_class.die[busy as usize])));
             self.set(&format!("{path}.die_mean_ns"), &busy.each_ref().map(|(name, value)| (&**name, value.clone())));
-            let at = |percent| json!(of_class.latency.percentile(percent).0);
+            // Of nothing there is no time.
+            let known = |value: Value| if count == 0 { Value::Null } else { value };
+            let at = |percent| known(json!(of_class.latency.percentile(percent).0));
             let fields = [
                 ("count", json!(count)),
-                ("mean_ns", json!(of_class.latency.mean_ns())),
+                ("mean_ns", known(json!(of_class.latency.mean_ns()))),
                 ("p50_ns", at(50.0)),
                 ("p95_ns", at(95.0)),
                 ("p99_ns", at(99.0)),
                 ("p999_ns", at(99.9)),
-                ("max_ns", json!(of_class.latency.max().0)),
+                ("max_ns", known(json!(of_class.latency.max().0))),
             ];
             self.set(&format!("{path}.latency"), &fields);
         }
@@ -50,20 +52,20 @@ impl Expected {
         let n = sorted.len() as u64;
         // In thousandths, so that the rank is whole arithmetic.
         let at = |thousandths: u64| match n {
-            0 => 0,
-            n => sorted[((thousandths * n).div_ceil(1_000)).max(1) as usize - 1],
+            0 => None,
+            n => Some(sorted[((thousandths * n).div_ceil(1_000)).max(1) as usize - 1]),
         };
         let sum: u128 = sorted.iter().map(|d| u128::from(*d)).sum();
         self.set(
             section,
             &[
                 ("count", json!(n)),
-                ("mean_ns", json!(if n == 0 { 0.0 } else { sum as f64 / n as f64 })),
+                ("mean_ns", over(sum as f64, n as f64)),
                 ("p50_ns", json!(at(500))),
                 ("p95_ns", json!(at(950))),
                 ("p99_ns", json!(at(990))),
                 ("p999_ns", json!(at(999))),
-                ("max_ns", json!(sorted.last().copied().unwrap_or(0))),
+                ("max_ns", json!(sorted.last())),
             ],
         );
     }
