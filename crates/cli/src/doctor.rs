@@ -135,7 +135,8 @@ fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
 /// Looks at the trace until it reads: the options that this takes.
 fn prescribe(asked: &Asked) -> Option<Vec<Word>> {
     let paths = expand(&asked.traces).ok()?;
-    let mut options = asked.reading.options().ok()?;
+    // The error of one of several simulations has stopped all work; a second signal, or some seconds, still end this.
+    let mut options = Options { stop: None, ..asked.reading.options().ok()? };
     let mut words: Vec<Word> = Vec::new();
     for _ in 0..6 {
         match check_up(&paths, &options, ALL_ROWS) {

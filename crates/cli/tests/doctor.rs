@@ -56,6 +56,22 @@ fn unknown_traces_run_with_the_command_that_the_message_suggests() {
     }
 }
 
+/// The error of the first simulation stops the others, and not the search for what would work.
+#[test]
+fn error_of_one_of_several_simulations_ends_with_a_command_too() {
+    let path = fixture("unknown_alibaba_header.csv");
+    for command in
+        [&["compare", &path, "--buffers", "lru,fifo"][..], &["curve", &path, "--buffers", "lru", "--ftl", "page"]]
+    {
+        let said = stderr(&nandlab(&[command, &["--device", TINY, "--json", "-"]].concat()));
+        assert!(said.contains("beyond the capacity"), "{said}");
+        let line = after(&said, "try: ").unwrap_or_else(|| panic!("{command:?}: {said}"));
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        let output = nandlab(&words);
+        assert!(output.status.success(), "{line}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn info_ends_with_a_command_that_runs() {
     // On the default device, which takes its time to be built.
