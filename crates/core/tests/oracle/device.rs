@@ -138,7 +138,7 @@ impl Device {
             HostOp::Flush => {
                 self.array.counts.host_flush_requests += 1;
                 self.flush();
-                flight.done = flight.done.max(self.written_back).max(self.array.programmed);
+                flight.done = flight.done.max(self.written_back);
             }
         }
         let each = if request.op == HostOp::Write { self.setup.ram_write } else { self.setup.ram_read };

@@ -129,6 +129,7 @@ impl Device {
             holes = padded.1;
         }
         self.array.until_transfer = self.setup.until_transfer;
+        self.array.programmed = 0;
         let done = if whole {
             self.ftl.write_whole(&mut self.array, lbn, &batch, after)
         } else {
@@ -145,8 +146,10 @@ impl Device {
         counts.buffer_write_pages += written as u64;
         counts.padding_holes += holes as u64;
         counts.flushed_groups += lpns.chunk_by(|a, b| self.ram.lbn(*a) == self.ram.lbn(*b)).count() as u64;
-        self.buffer_ns.1 += done - now;
-        self.written_back = self.written_back.max(done);
+        // Whoever may have the frames back when the pages have left the RAM: they are written when they are programmed.
+        let programmed = done.max(self.array.programmed);
+        self.buffer_ns.1 += programmed - now;
+        self.written_back = self.written_back.max(programmed);
         done
     }
 
