@@ -6,7 +6,7 @@
 # cells that it was at.
 #
 # This is a notebook, to be run cell by cell. Run as a program it fails (`Nanny failed to start`), because each worker begins by
-# importing the program: there all cells belong into a function that is called below `if __name__ == "__main__":`.
+# importing the program: there all cells belong in a function that is called below `if __name__ == "__main__":`.
 
 # %%
 import tempfile

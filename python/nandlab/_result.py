@@ -47,7 +47,7 @@ class Latency:
         self._native = native
 
     def percentile(self, percent: float, kind: str = "all") -> int:
-        """The time that so many per cent of the requests took at most, ns: at most 3.1 % too large.
+        """The time that so many per cent of the requests took at most, ns: at most 3.1 % too large. 0 if there are none.
 
         `kind`: `"all"`, `"reads"`, `"writes"`, `"others"` (trims and flushes), or `"device"`: all, from their admission on.
         """
@@ -210,7 +210,9 @@ class Result:
         return f"<p><b>{html.escape(self.label)}</b></p>{self._picture()}<table>{cells}</table>"
 
     def _picture(self) -> str:
-        """Response times by percentile, as a small SVG."""
+        """Response times by percentile, as a small SVG; nothing without requests."""
+        if not self.latency.count():
+            return ""
         times = [self.latency.percentile(percent) for percent in _DRAWN]
         top = max(times) or 1
         step = 240 / (len(times) - 1)

@@ -124,6 +124,12 @@ fn table(found: &FoundFront) -> String {
         0 => String::new(),
         failed => format!("{} simulations failed: their cells are not on the front\n", count(failed)),
     };
+    let without = match found.without {
+        0 => String::new(),
+        without => {
+            format!("{} cells have no value of one of the metrics: they are not on the front\n", count(without as u64))
+        }
+    };
     let guessed = match *checked {
         0 => "; none was left out".to_owned(),
         checked => format!(
@@ -139,6 +145,7 @@ fn table(found: &FoundFront) -> String {
         count(*candidates as u64),
         100.0 * spent,
     ) + &failed
+        + &without
         + &clock(found)
 }
 

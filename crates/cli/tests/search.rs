@@ -264,3 +264,29 @@ fn what_is_spent_is_counted_in_requests() {
         steps.filter(|step| step.join("plan.json").is_file()).map(|step| replayed(step.to_str().unwrap())).sum();
     assert!((spent - 100.0 * sum / whole).abs() < 0.1, "{spent} of {}", 100.0 * sum / whole);
 }
+
+/// A workload without reads has no times of reads.
+#[test]
+fn cells_without_a_value_are_counted_and_not_on_the_front() {
+    let folder = folder("search-without");
+    let path = |name: &str| folder.join(name).into_os_string().into_string().unwrap();
+    let text = |workloads: &str| {
+        format!(
+            "name = 'without'\n{workloads}[devices.tiny]\nbase = '{TINY}'\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\n\
+             [metrics.rd]\npath = 'response.reads.mean_ns'\nwords = 'reads'\nunit = 'time'\n"
+        )
+    };
+    let workload = |name: &str, writes: f64| {
+        format!("[workloads.{name}]\ntrace = ['make:zipf:span=4MiB:writes={writes}']\nlimit = 500\n")
+    };
+    let (plan, writes) = (path("plan.toml"), workload("writes", 1.0));
+    fs::write(&plan, text(&(workload("mixed", 0.5) + &writes))).unwrap();
+    let found = stdout(&["search", &plan, "--minimise", "rd,erases", "-o", &path("found"), "--budget", "1"]);
+    assert!(found.contains("2 cells have no value of one of the metrics"), "{found}");
+    assert!(found.contains("mixed") && !found.contains("writes/"), "{found}");
+    // Numbers of erases are whole.
+    assert!(!found.lines().nth(1).unwrap().ends_with(".000"), "{found}");
+    fs::write(&plan, text(&writes)).unwrap();
+    let said = refusal(&["search", &plan, "--minimise", "rd,ram", "-o", &path("none"), "--budget", "1"]);
+    assert!(said.contains("no cell has a value of each of rd, ram") && said.contains("without events"), "{said}");
+}

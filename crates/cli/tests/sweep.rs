@@ -272,7 +272,7 @@ fn damaged_file_of_a_sweep_is_written_again() {
     std::fs::write(results.join("plan.json"), "{").unwrap();
     let said = refusal(&["sweep", "status", text(&results)]);
     assert!(
-        said.contains("plan.json: the plan is damaged: EOF") && said.contains("again, which writes it anew"),
+        said.contains("plan.json: the plan is damaged: EOF") && said.contains("again: it writes the plan anew"),
         "{said}"
     );
     assert!(stdout(&sweep).contains("0 run now"));

@@ -19,8 +19,8 @@ const FRAMES_PER_STEP: usize = 16;
 const PRICE_FIRST: i64 = 64;
 /// The first adjustment: by this share of the price for each share of frames too many or too few.
 const STEP: f64 = 4.0;
-/// What is left of it from round to round, 1/57 in the end: prices that still move by much do not come to rest. Where it was only
-/// a quarter in the end, gaps of a real trace were three to five times as wide (docs/bounds.md).
+/// What is left of it from round to round, 1/57 in the end: prices that still move by much do not come to rest. Where a quarter
+/// was left in the end, gaps of a real trace were two to five times as wide (docs/bounds.md).
 const DECAY: f64 = 0.98;
 
 /// A lower bound of the cost, and the prices that prove it.

@@ -229,7 +229,7 @@ pub struct Merges {
     /// Data blocks replaced by a block-mapped FTL.
     pub replace: u64,
     /// Erases of full merges (one for every logical block rewritten and every log block reclaimed) / all erases (HitStat,
-    /// figure 20). Of `superblock`, whose full merges are of neither, nothing.
+    /// figure 20). Nothing if full merges were of neither, as those of `superblock`.
     pub full_erase_share: Option<f64>,
     /// Pages programmed in log blocks, except for copies of merges.
     pub log_pages: u64,

@@ -2,7 +2,7 @@
 //!
 //! The doc comment of a field is its definition; [`Report::schema`] carries it, so that the same words appear here, in
 //! the JSON schema and in `nandlab describe metrics`. Times are nanoseconds of simulated time and end in `_ns`; ratios
-//! lie between 0 and 1, and a ratio without events is `null`, never 0.
+//! lie between 0 and 1, and a ratio without events is `null`, never 0, as are mean, percentiles and maximum of no requests.
 //!
 //! Two runs of the same configuration, trace and version give the same report, bit for bit, except for [`Wall`], which
 //! only the front end that owns a clock can fill in.

@@ -10,7 +10,8 @@ use crate::text::plural;
 pub(super) fn claims(digest: &Digest) -> String {
     let Some(Verdicts { summary, sentence, .. }) = &digest.verdicts else { return String::new() };
     let title = escaped(&digest.title);
-    format!("## {title}\n\n{}\n\n{}\n\n{}", digest.about.trim(), escaped(sentence), table(summary))
+    let remarks = if digest.remarks.is_empty() { String::new() } else { format!("\n\n{}", escaped(&digest.remarks)) };
+    format!("## {title}\n\n{}\n\n{}{remarks}\n\n{}", digest.about.trim(), escaped(sentence), table(summary))
 }
 
 pub(super) fn page(digest: &Digest) -> String {

@@ -182,7 +182,13 @@ fn leave_out(experiment: &mut Experiment, metrics: &mut Vec<Metric>, rows: &[Swe
         has
     });
     experiment.figures.retain(|name, figure| {
-        let Some(of) = &figure.times else { return true };
+        let Some(of) = &figure.times else {
+            let has = metrics.iter().any(|metric| metric.name == figure.metric);
+            if !has {
+                said.push(format!("So figure {name} is left out."));
+            }
+            return has;
+        };
         let has = rows.iter().filter_map(|row| row.course.as_ref()).any(|course| course.has_times(of));
         if !has {
             said.push(format!("No run has times of {of}, so that figure {name} is left out."));

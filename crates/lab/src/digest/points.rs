@@ -158,10 +158,11 @@ impl<'a> Points<'a> {
     }
 }
 
-/// Of axes with several values the one whose values are compared with each other: buffers before FTLs before any other.
+/// Of the axes that have several values the one whose values are compared with each other: buffers before FTLs before any other.
 pub(crate) fn compared<'a>(axes: &[(&'a str, &[String])]) -> Option<&'a str> {
+    let axes: Vec<_> = axes.iter().filter(|(_, values)| values.len() > 1).copied().collect();
     let find = |is: &dyn Fn(&str) -> bool| axes.iter().map(|(axis, _)| *axis).find(|axis| is(axis));
-    let scale = scale(axes).map(|(axis, _)| axis);
+    let scale = scale(&axes).map(|(axis, _)| axis);
     let known = ["buffer", "ftl"].into_iter().find_map(|name| find(&|axis| axis == name));
     known.or_else(|| find(&|axis| Some(axis) != scale)).or_else(|| find(&|_| true))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Axis, Claim, ClaimTest, Experiment, ExperimentFigure, unknown};
+use super::{Axis, Claim, ClaimTest, Experiment, ExperimentFigure, PlacedRun, unknown};
 use crate::digest::{SEED, compared};
 use crate::error::Error;
 use crate::text;
@@ -54,11 +54,20 @@ impl Axes<'_> {
 
 impl Experiment {
     /// Refuses claims and figures about what is not there, and tests that say nothing.
-    pub(super) fn check_claims(&self) -> Result<(), Error> {
+    pub(super) fn check_claims(&self, cells: &[PlacedRun]) -> Result<(), Error> {
         let all = self.axes()?;
-        let several = all.iter().filter(|(name, values)| *name != SEED && values.len() > 1);
-        // As a report has it.
-        let compared = compared(&several.map(|(name, values)| (*name, values.as_slice())).collect::<Vec<_>>());
+        // As a report has it: of the values that cells have.
+        let mut used: BTreeMap<&str, BTreeSet<&String>> = BTreeMap::new();
+        for (axis, value) in cells.iter().flat_map(|cell| &cell.values) {
+            used.entry(axis).or_default().insert(value);
+        }
+        let of_cells = |(axis, values): &Axis<'_>| -> Vec<String> {
+            let used = used.get(axis);
+            values.iter().filter(|value| used.is_some_and(|used| used.contains(value))).cloned().collect()
+        };
+        let values: Vec<Vec<String>> = all.iter().map(of_cells).collect();
+        let named: Vec<_> = all.iter().map(|(axis, _)| *axis).zip(values.iter().map(Vec::as_slice)).collect();
+        let compared = compared(&named.into_iter().filter(|(axis, _)| *axis != SEED).collect::<Vec<_>>());
         let axes = Axes { all, compared };
         self.open.iter().try_for_each(|axis| axes.values("open", axis).map(|_| ()))?;
         self.figures
@@ -158,7 +167,7 @@ mod tests {
             ("order = { values = ['LRU', 'LRU'] }", "compares a value with itself"),
             ("inside = { values = ['LRU', 'FIFO', 'LRU'] }", "compares a value with itself"),
             ("change = { of = 'LRU', from = { LRU = 1.0 } }", "compares a value with itself"),
-            ("crossing = { of = 'LRU', with = 'LRU', along = 'ram', at = '1MiB' }", "compares a value with itself"),
+            ("crossing = { of = 'LRU', with = 'LRU', along = 'pace', at = 'slow' }", "compares a value with itself"),
             ("first = { value = 'LRU' }", ""),
         ] {
             let claim = format!("[[claims]]\nplace = 'p'\nclaim = 'c'\nprinted = ''\nmetric = 'mean'\ntest.{test}\n");
@@ -188,6 +197,14 @@ mod tests {
             (format!("{figure}relative = 'best1'\n"), "figures.f: relative.ram: there is no `best1`"),
             (format!("{claim}test.first = {{ value = '2MiB' }}\n"), ""),
             (format!("{claim}test.first = {{ value = '3MiB' }}\n"), "there is no `3MiB`"),
+            // Of the axis that is no scale if all its values count.
+            (
+                format!(
+                    "default = []\n[axes.pace]\nslow = []\nquick = []\n{figure}values = {{ slow = 1.0 }}\n[[cells]]\n\
+                     ram = ['1MiB', '2MiB']\n"
+                ),
+                "",
+            ),
         ] {
             let said = problem(&more);
             assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{more}: {said}");

@@ -130,7 +130,9 @@ impl Experiment {
             Error::input(format!("{file} line {line}: {}", error.message()), KEYS)
         })?;
         let check = || {
-            experiment.check_names().and_then(|()| experiment.check_metrics()).and_then(|()| experiment.check_claims())
+            experiment.check_names()?;
+            experiment.check_metrics()?;
+            experiment.check_claims(&experiment.placed()?)
         };
         check().map_err(|error| error.at(file))?;
         Ok(experiment)
@@ -159,13 +161,13 @@ impl Experiment {
     /// simulated.
     pub fn check(&self) -> Result<(), Error> {
         self.check_names()?;
-        let runs = self.runs()?;
-        for (cell, run) in &runs {
-            run.device.configure().map_err(|error| error.at(format!("cell {cell}")))?;
+        let placed = self.placed()?;
+        for PlacedRun { name, run, .. } in &placed {
+            run.device.configure().map_err(|error| error.at(format!("cell {name}")))?;
         }
-        self.check_notes(&runs.keys().map(String::as_str).collect())?;
+        self.check_notes(&placed.iter().map(|cell| cell.name.as_str()).collect())?;
         self.check_metrics()?;
-        self.check_claims()
+        self.check_claims(&placed)
     }
 
     /// Refuses notes of claims with other cells than these.

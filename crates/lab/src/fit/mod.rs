@@ -186,6 +186,7 @@ impl Fit {
             return Err(Error::input(problem, "use --precondition full or steady:N"));
         }
         memory::check(&config)?;
+        self.keeps_arrivals(is_fio, &config)?;
         let parameters = self.searched(&builder, &device, &config)?;
         if is_fio && self.holdout_parts > 1 {
             let problem = "--holdout-parts: of results of fio whole jobs are held out, spread over all of them";

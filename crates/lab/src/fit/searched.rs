@@ -1,12 +1,23 @@
 //! Which parameters a fit searches.
 
-use nandlab::config::{Builder, Config};
+use nandlab::config::{Builder, Config, ReplayMode};
 
 use super::{Fit, FitParameter};
 use crate::device::Device;
 use crate::error::Error;
 
 impl Fit {
+    /// Refuses to scale the arrivals of a trace: its latencies were recorded at those that it has.
+    pub(super) fn keeps_arrivals(&self, is_fio: bool, config: &Config) -> Result<(), Error> {
+        let scale = "replay.time_scale";
+        let is_scaled = config.replay.mode == ReplayMode::Open && config.replay.time_scale != 1.0;
+        if is_fio || !is_scaled && self.parameters.iter().all(|parameter| parameter.key != scale) {
+            return Ok(());
+        }
+        let problem = format!("{scale}: it would scale the recorded arrivals, and not the recorded latencies");
+        Err(Error::input(problem, format!("leave it out, or --set {scale}=1 over what the device says")))
+    }
+
     /// What is searched: the physical parameters and those that were asked for, but for what the device's settings fix.
     pub(super) fn searched(
         &self,
@@ -19,11 +30,6 @@ impl Fit {
             let problem =
                 format!("--parameter {blocks}: a fit keeps the number of erase blocks, whatever shape it tries");
             return Err(Error::input(problem, "set it instead: --set device.geometry.blocks_per_plane=N"));
-        }
-        let scale = "replay.time_scale";
-        if config.replay.time_scale != 1.0 || self.parameters.iter().any(|parameter| parameter.key == scale) {
-            let problem = format!("{scale}: it would scale the recorded arrivals, and not the recorded latencies");
-            return Err(Error::input(problem, format!("leave it out, or --set {scale}=1 over what the device says")));
         }
         for (at, parameter) in self.parameters.iter().enumerate() {
             if self.parameters[..at].iter().any(|other| other.key == parameter.key) {

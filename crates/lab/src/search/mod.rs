@@ -61,7 +61,8 @@ pub struct FoundFront {
     pub candidates: usize,
     /// Of those, run in full.
     pub in_full: usize,
-    /// Requests that were simulated, as a part of those of the whole sweep.
+    /// Requests that were simulated, as a part of those of the whole sweep; without those by which a budget in minutes was turned
+    /// into one of requests.
     pub spent: f64,
     /// The names of the metrics.
     pub metrics: Vec<String>,
@@ -72,6 +73,8 @@ pub struct FoundFront {
     pub agreement: Vec<Option<f64>>,
     /// Simulations that failed: their cells are not on the front, whatever they would have shown.
     pub failed: u64,
+    /// Cells that were run in full and have no value of one of the metrics: they are not on the front either.
+    pub without: usize,
     /// Cells that were left out last and run in full as a check.
     pub checked: usize,
     /// Of those, on the front all the same.
@@ -99,6 +102,9 @@ pub struct FoundCell {
 type Place = BTreeMap<String, String>;
 /// The metrics of a candidate, all to be minimised.
 type Values = Vec<f64>;
+/// In place of a metric that a run has no value of, as the times of reads where there are none: worse than all others, so that
+/// what has none in its beginning alone can still be tried.
+const NO_VALUE: f64 = f64::MAX;
 
 /// One step: its cells and the part of the workload.
 struct Rung<'s> {
@@ -134,6 +140,7 @@ impl Search {
             front: Vec::new(),
             agreement: Vec::new(),
             failed: 0,
+            without: 0,
             checked: 0,
             missed: 0,
             clock: None,
@@ -330,14 +337,19 @@ impl Search {
         }
         let points = Points::of(&rows);
         let valued = |point: &Point<'_>| {
-            let values = metrics.iter().map(|metric| Some(sign(metric) * point.value(metric)?.0));
+            let value = |metric: &Metric| point.value(metric).map_or(NO_VALUE, |(value, _)| sign(metric) * value);
             let place = point.values.iter().map(|(axis, value)| ((*axis).to_owned(), (*value).to_owned())).collect();
-            Some((place, values.collect::<Option<Values>>()?))
+            (place, metrics.iter().map(value).collect())
         };
-        let values: BTreeMap<Place, Values> = points.all.iter().filter_map(valued).collect();
-        if values.is_empty() {
-            let problem = format!("{}: no cell has all of {}", rung.folder.display(), self.metrics.join(", "));
-            return Err(Error::input(problem, "nandlab sweep status FOLDER says why"));
+        let values: BTreeMap<Place, Values> = points.all.iter().map(valued).collect();
+        if rung.share >= 1.0 && values.values().all(has_none) {
+            let problem =
+                format!("{}: no cell has a value of each of {}", rung.folder.display(), self.metrics.join(", "));
+            let help = format!(
+                "`nandlab sweep status {} --json` has the reports: a metric without events has no value",
+                rung.folder.display()
+            );
+            return Err(Error::input(problem, help));
         }
         Ok(Some(values))
     }
@@ -347,6 +359,11 @@ impl Search {
 fn made(workload: &Workload) -> Option<u64> {
     let is_made = |trace: &String| trace.starts_with(nandlab_trace::generators::PREFIX);
     workload.limit.filter(|_| workload.trace.iter().all(is_made))
+}
+
+/// A metric is missing.
+fn has_none(values: &Values) -> bool {
+    values.contains(&NO_VALUE)
 }
 
 /// What the last step found, of which the one before had seen less.
@@ -363,7 +380,8 @@ fn judge(
     let left_out: BTreeSet<&Place> = places.iter().skip(places.len() - found.checked).collect();
     found.agreement = before.map_or_else(|| vec![None; metrics.len()], |before| agreement(before, results));
     let mut front: Vec<(&Place, &Values)> =
-        results.iter().filter(|(place, values)| !is_beaten(place, values, results)).collect();
+        results.iter().filter(|(place, values)| !has_none(values) && !is_beaten(place, values, results)).collect();
+    found.without = results.values().filter(|values| has_none(values)).count();
     front.sort_by(|a, b| workload(a.0).cmp(workload(b.0)).then(a.1[0].total_cmp(&b.1[0])).then(a.0.cmp(b.0)));
     found.missed = front.iter().filter(|(place, _)| left_out.contains(place)).count();
     let cell = |(place, values): (&Place, &Values)| {

@@ -144,7 +144,7 @@ impl SweepResults {
         })?;
         let again = |problem: String| {
             let help = format!(
-                "run `nandlab sweep PLAN -o {}` again, which writes it anew: of cells whose results fit only these are read",
+                "run `nandlab sweep PLAN -o {}` again: it writes the plan anew and runs only cells that have no result yet",
                 folder.display()
             );
             Error::input(format!("{}: {problem}", path.display()), help)
