@@ -9,6 +9,8 @@ from pathlib import Path as FilePath
 from typing import Any, Iterable, Mapping
 
 from . import _native
+from . import buffers as _buffers
+from . import ftls as _ftls
 from ._plain import whole
 from ._progress import Progress, telling
 from ._registry import Buffer, Ftl, Generator, _json
@@ -24,7 +26,7 @@ class Sweep:
     """What varies over what. Each argument that has several values is an axis; `axes` has further ones.
 
     `traces`: paths or generators, by name if it is a mapping. `buffers` and `ftls`: names or members of `nandlab.buffers` and
-    `nandlab.ftls`. `ram`: sizes. `seeds`: whole numbers. `axes`: by the name of an axis its values, which set keys of the
+    `nandlab.ftls`, or `"all"`. `ram`: sizes. `seeds`: whole numbers. `axes`: by the name of an axis its values, which set keys of the
     configuration: `axes={"depth": {"1": {"replay.queue_depth": 1}, "8": {"replay.queue_depth": 8}}}`. Other options are those
     of `nandlab.run`.
     """
@@ -43,8 +45,8 @@ class Sweep:
         **options: Any,
     ) -> None:
         reading, overrides = _split(options)
-        named = _worded("buffers", _some(buffers, "buffer", Buffer))
-        below = _worded("ftls", _some(ftls, "ftl", Ftl))
+        named = _worded("buffers", _some(_all(buffers, _buffers), "buffer", Buffer))
+        below = _worded("ftls", _some(_all(ftls, _ftls), "ftl", Ftl))
         varied: dict[str, dict[str, list[str]]] = {}
         several = () if ram is None else ram
         sizes = [several] if isinstance(several, str) or not isinstance(several, Iterable) else list(several)
@@ -152,6 +154,11 @@ def load(folder: Path) -> Table:
 def _word(text: str) -> str:
     """A text as the name of a value of an axis."""
     return "".join(letter if letter.isalnum() or letter in "-_.=" else "_" for letter in text)
+
+
+def _all(plugins: Any, module: Any) -> Any:
+    """Those of a module for the word `all`."""
+    return [getattr(module, name)() for name in module.__all__] if isinstance(plugins, str) and plugins == "all" else plugins
 
 
 def _worded(argument: str, texts: Iterable[str]) -> dict[str, str]:

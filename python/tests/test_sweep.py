@@ -64,6 +64,11 @@ def test_cell_of_a_sweep_is_the_run(tmp_path):
     assert {name: rows["fifo"][name] for name in run.summary} == dict(run.summary)
 
 
+def test_all_are_those_that_nandlab_brings():
+    every = nandlab.Sweep(buffers="all", ftls="all")
+    assert len(every) == len(nandlab.buffers.__all__) * len(nandlab.ftls.__all__)
+
+
 def test_failed_cells_are_rows_and_bad_sweeps_are_errors(tmp_path):
     failing = nandlab.Sweep(nandlab.generate.zipf(), ["lru", "bplru"], limit=50, address="modulo", ram="4KiB")
     status = {row["buffer"]: row["status"] for row in failing.run(tmp_path / "failing").rows()}
