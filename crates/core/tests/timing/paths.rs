@@ -148,6 +148,14 @@ fn flush_waits_for_what_it_writes() {
 }
 
 #[test]
+fn flush_waits_for_every_write_back_and_not_for_the_last() {
+    let requests = [write(0, 1), write(1, 2), read(5, 4), read(5, 6), flush(10)];
+    let steps =
+        [(Read, Host, 1, 5, 35), (Read, Host, 1, 35, 65), (Program, Host, 1, 65, 175), (Program, Host, 0, 10, 120)];
+    check(&["ram.dram=8KiB"], &requests, &steps, &[0, 1, 35, 65, 175]);
+}
+
+#[test]
 fn hit_on_a_page_in_flight_waits_for_it() {
     let requests = [read(0, 1), read(5, 1), write(6, 1), read(40, 1)];
     check(&[], &requests, &[(Read, Host, 0, 0, 30)], &[30, 30, 30, 40]);
