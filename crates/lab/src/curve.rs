@@ -406,7 +406,7 @@ impl Curves {
         let panels = [
             ("Page hits", "page_hit_ratio", "page hits", AxisUnit::Percent, 100.0),
             ("Pages written to flash", "pages_out", "pages", AxisUnit::Count, 1.0),
-            ("Write amplification", "waf_host", "programs per host page", AxisUnit::Count, 1.0),
+            ("Write amplification", "waf_host", "programs / host page", AxisUnit::Count, 1.0),
             ("Response", "response_mean_ns", "mean response", AxisUnit::Time, 1.0),
         ];
         let columns = columns(self.ftl.is_some());
