@@ -243,7 +243,9 @@ fn what_is_spent_is_counted_in_requests() {
     let text = format!(
         "name = 'spent'\n[workloads.long]\ntrace = ['{long}']\n[workloads.short]\ntrace = ['{short}']\n[devices.tiny]\n\
          base = '{TINY}'\n[buffers]\nlru = 'lru'\nfifo = 'fifo'\nclock = 'clock'\nsieve = 'sieve'\n[axes.ram]\n\
-         64KiB = ['ram.dram=64KiB']\n128KiB = ['ram.dram=128KiB']\n256KiB = ['ram.dram=256KiB']\n"
+         64KiB = ['ram.dram=64KiB']\n128KiB = ['ram.dram=128KiB']\n256KiB = ['ram.dram=256KiB']\n\
+         512KiB = ['ram.dram=512KiB']\n1MiB = ['ram.dram=1MiB']\n2MiB = ['ram.dram=2MiB']\n\
+         [[cells]]\nworkload = ['long']\n[[cells]]\nworkload = ['short']\nbuffer = ['lru']\n"
     );
     fs::write(&plan, text).unwrap();
     let search = |budget: &str, out: &str| {
@@ -258,7 +260,7 @@ fn what_is_spent_is_counted_in_requests() {
     let (all, half) = (path("all"), path("half"));
     assert_eq!(search("1", &all), 100.0);
     let spent = search("0.7", &half);
-    let whole: f64 = 12.0 * 20_200.0;
+    let whole: f64 = 24.0 * 20_000.0 + 6.0 * 200.0;
     let steps = fs::read_dir(&half).unwrap().map(|entry| entry.unwrap().path());
     let sum: f64 =
         steps.filter(|step| step.join("plan.json").is_file()).map(|step| replayed(step.to_str().unwrap())).sum();
