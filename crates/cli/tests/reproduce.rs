@@ -135,7 +135,7 @@ fn mistakes_of_reproduce_say_what_is_there() {
     let out = text(folder.join("out"));
     for (arguments, words) in [
         (vec!["aalrv"], vec!["there is no `aalrv`", "did you mean `aalru`?"]),
-        (vec!["rftl", "--figure", "f"], vec!["no paper of these has `f`", "fig10"]),
+        (vec!["rftl", "--figure", "t", "-n", "10"], vec!["no paper of these has `t`", "fig10"]),
         (vec!["rftl", "--figure", "99"], vec!["no paper of these has `99`", "fig10"]),
         (vec!["rftl", "--trace", "x"], vec!["fin1=Financial1.spc"]),
         (vec!["hitstat", "--figure", "section5.3.1", "--trace", "x=/nowhere/t.csv"], vec!["/nowhere/t.csv"]),

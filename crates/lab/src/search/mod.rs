@@ -342,11 +342,12 @@ impl Search {
             (place, metrics.iter().map(value).collect())
         };
         let values: BTreeMap<Place, Values> = points.all.iter().map(valued).collect();
-        if rung.share >= 1.0 && values.values().all(has_none) {
+        // Of a beginning without events the whole may have some.
+        if values.is_empty() || rung.share >= 1.0 && values.values().all(has_none) {
             let problem =
                 format!("{}: no cell has a value of each of {}", rung.folder.display(), self.metrics.join(", "));
             let help = format!(
-                "`nandlab sweep status {} --json` has the reports: a metric without events has no value",
+                "`nandlab sweep status {}` says why cells failed; a metric without events has no value",
                 rung.folder.display()
             );
             return Err(Error::input(problem, help));
