@@ -292,10 +292,10 @@ fn cells_without_a_value_are_counted_and_not_on_the_front() {
     let said = refusal(&["search", &plan, "--minimise", "rd,ram", "-o", &path("none"), "--budget", "1"]);
     assert!(said.contains("no cell has a value of each of rd, ram") && said.contains("without events"), "{said}");
     // Where no cell can be run the first step says so: there is nothing to go on with.
-    let times = (1..40).map(|at| format!("t{at} = ['ram.dram_read={at}ns']\n")).collect::<String>();
+    let times: Vec<String> = (1..40).map(|at| format!("t{at} = ['ram.dram_read={at}ns']\n")).collect();
     let small = text(&workload("mixed", 0.5)).replace("[buffers]", "set = ['ram.dram=4KiB']\n[buffers]");
     let small = small.replace("lru = 'lru'\nfifo = 'fifo'", "one = 'bplru'");
-    fs::write(&plan, format!("{small}[axes.time]\n{times}")).unwrap();
+    fs::write(&plan, format!("{small}[axes.time]\n{}", times.concat())).unwrap();
     let said = refusal(&["search", &plan, "--minimise", "erases,ram", "-o", &path("fails"), "--budget", "0.9"]);
     assert!(said.contains("no cell has a value of each") && said.contains("little"), "{said}");
 }
