@@ -319,7 +319,7 @@ fn fit_finds_secret_parameters_from_results_of_fio() {
     let known = few(&keys);
     let drive_with =
         |more: &[&str]| drive(&[&known[..], &more.iter().map(ToString::to_string).collect::<Vec<_>>()].concat());
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit_fio.json");
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit_fio.results");
     std::fs::write(&path, fio_results(&drive_with(&secret))).unwrap();
     let workload = Workload::of(path.to_str().unwrap());
     let fit = Fit { parameters: Vec::new(), device: drive_with(&[]), ..fit(workload, 120, 2) };

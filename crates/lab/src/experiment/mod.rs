@@ -30,9 +30,8 @@ pub(crate) use metric::{OWN_METRICS, TAIL, WRITES};
 pub(crate) use note::{check as check_note, fill};
 pub use setting::{Setting, SettingOfSome};
 
-/// What a file may have.
-const KEYS: &str = "an experiment has name, title, sentence, workloads, devices, buffers, ftls, axes, open, seeds, cells, \
-                    metrics, about, figures and claims";
+/// How it is written.
+const FORM: &str = "an experiment is a TOML file; docs/experiments.md describes its keys and values";
 /// Most cells that one experiment has.
 const CELLS_MAX: usize = 100_000;
 
@@ -125,9 +124,11 @@ impl Experiment {
     pub(crate) fn read(file: &str, text: &str) -> Result<Self, Error> {
         let parsed: Result<Self, _> = toml::from_str(text);
         let experiment = parsed.map_err(|error| {
-            let before = error.span().map_or("", |span| &text[..span.start]);
-            let line = before.matches('\n').count() + 1;
-            Error::input(format!("{file} line {line}: {}", error.message()), KEYS)
+            let at = error.span().map_or(0, |span| span.start.min(text.len()));
+            let (before, after) = text.split_at(at);
+            let line = [before.rsplit('\n').next(), after.lines().next()].map(Option::unwrap_or_default).concat();
+            let number = before.matches('\n').count() + 1;
+            Error::input(format!("{file} line {number}, `{}`: {}", line.trim(), error.message()), FORM)
         })?;
         let check = || {
             experiment.check_names()?;
@@ -415,7 +416,8 @@ mod tests {
             ("[axes.ftl]\nx = []\n", ["a.toml", "axes.ftl", "another name"]),
             ("[axes.'a b']\nx = []\n", ["a.toml", "`a b` is no name", "no space"]),
             ("[workloads.w]\nlimit = 0\n", ["a.toml", "workloads.w.limit: 0 is below 1", "leave it out"]),
-            ("[workloads.w]\nlimits = 1\n", ["a.toml line 12", "unknown field `limits`", "`limit`"]),
+            ("[workloads.w]\nlimits = 1\n", ["a.toml line 12, `limits = 1`", "unknown field `limits`", "`limit`"]),
+            ("[workloads.w]\nlimit = 'x'\n", ["a.toml line 12, `limit = 'x'`", "expected u64", "docs/experiments.md"]),
             ("[axes.wear]\nx = ['ram.nvram=much']\n", ["a.toml", "cell fifo/large/1", "ram.nvram"]),
             // Only one of the two would have an effect.
             (

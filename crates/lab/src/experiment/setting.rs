@@ -105,7 +105,7 @@ mod tests {
         assert_eq!((&one.axes, &one.workloads["w"].trace), (&list.axes, &list.workloads["w"].trace));
         assert_eq!(one.runs().unwrap()["a"].workload.trace, ["make:zipf"]);
         let error = Experiment::parse("a.toml", "name = 'a'\n[workloads.w]\ntrace = 3\n").unwrap_err().to_string();
-        assert!(error.contains("a.toml line 3: ") && error.contains("a string or a list of strings"), "{error}");
+        assert!(error.contains("a.toml line 3, `") && error.contains("a string or a list of strings"), "{error}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 
 use nandlab::config::{Builder, Config};
 use nandlab::types::{HostOp, SECTOR_BYTES};
@@ -22,6 +23,9 @@ use crate::workload::Workload;
 
 /// Percentiles that are compared.
 const PERCENTILES: std::ops::RangeInclusive<f64> = 1.0..=99.0;
+
+/// Bytes at the beginning of a file in which its key must stand, after what fio says first.
+const START: u64 = 64 << 10;
 
 /// Keys that a job fixes, with the options that set them.
 const REPLAY: [(&str, &str); 4] = [
@@ -76,15 +80,15 @@ struct Latencies {
     percentile: BTreeMap<String, f64>,
 }
 
-/// The workload is results of fio: one file whose name ends in `.json`.
+/// The workload is results of fio: one file that says so, or whose name ends in `.json`.
 ///
 /// # Errors
 /// There are several.
 pub(super) fn is_fio(workload: &Workload) -> Result<bool, Error> {
-    let has_end = |path: &String| path.to_ascii_lowercase().ends_with(".json");
+    let is_one = |path: &String| path.to_ascii_lowercase().ends_with(".json") || says_fio(path);
     match &workload.trace[..] {
-        [path] => Ok(has_end(path)),
-        several if !several.is_empty() && several.iter().all(has_end) => {
+        [path] => Ok(is_one(path)),
+        several if !several.is_empty() && several.iter().all(is_one) => {
             let problem = format!("{} files of results of fio: a fit is to one of them", several.len());
             Err(Error::input(
                 problem,
@@ -93,6 +97,14 @@ pub(super) fn is_fio(workload: &Workload) -> Result<bool, Error> {
         }
         _ => Ok(false),
     }
+}
+
+/// True for a file, not a pipe, with the key that results of fio begin with; lines of text may come before.
+fn says_fio(path: &String) -> bool {
+    let mut start = Vec::new();
+    let is_read = fs::metadata(path).is_ok_and(|data| data.is_file())
+        && fs::File::open(path).is_ok_and(|file| file.take(START).read_to_end(&mut start).is_ok());
+    is_read && String::from_utf8_lossy(&start).contains("\"fio version\"")
 }
 
 /// The jobs that can be simulated, and those that cannot.

@@ -58,7 +58,7 @@ const PARTS_MAX: usize = 10_000;
 pub struct Fit {
     /// The device; what its settings name is not searched.
     pub device: Device,
-    /// A trace with recorded latencies; or results of fio, one file whose name ends in `.json`.
+    /// A trace with recorded latencies; or results of fio, one file of JSON.
     pub workload: Workload,
     /// What is searched besides [`FitParameter::physical`], or with other bounds.
     pub parameters: Vec<FitParameter>,

@@ -32,8 +32,9 @@ macro_rules! demand_params {
                 /// How far collection in slices may lag behind the host, as for `page`.
                 gc_lag: Option<u32> = None, in 1.., "pages", absent "any number";
                 /// Translation pages that RAM holds, beside the cache, while they are written back. A look-up that evicts dirty
-                /// mappings waits until one of these is free; with 0 until its own page is programmed, as in papers. Each
-                /// takes `page_bytes` of RAM besides what the formula says. A map that lies in RAM writes none.
+                /// mappings takes one that is free, or waits for the one that is written for longest; with 0 it waits until its
+                /// own page is programmed, as in papers. Each takes `page_bytes` of RAM besides what the formula says. A map
+                /// that lies in RAM writes none.
                 map_write_buffer: u32 = 0, in 0..=4096, "pages";
                 /// Data frontiers of a die by update frequency of the page, as for `page`; copies stay in the stream of their
                 /// block.

@@ -3,7 +3,7 @@
 use crate::flash::{Flash, Ticket};
 use crate::types::Nanos;
 
-/// Translation pages that are written back while look-ups go on: RAM for so many, used in turn.
+/// Translation pages that are written back while look-ups go on: RAM for so many.
 ///
 /// Without it a look-up that evicts a dirty mapping waits until the translation page is read and programmed, which is how papers
 /// evict; on a device whose dies collect at the same time it then waits for them, although all that it needs is the place in RAM.
@@ -11,13 +11,12 @@ use crate::types::Nanos;
 pub(super) struct WriteBuffer {
     /// By page of RAM: when what it holds is programmed.
     programmed: Vec<Ticket>,
-    next: usize,
     page_bytes: u32,
 }
 
 impl WriteBuffer {
     pub(super) fn new(pages: u32, page_bytes: u32) -> Self {
-        Self { programmed: vec![Ticket::at(Nanos::ZERO); pages as usize], next: 0, page_bytes }
+        Self { programmed: vec![Ticket::at(Nanos::ZERO); pages as usize], page_bytes }
     }
 
     pub(super) const fn bytes(&self) -> u64 {
@@ -31,10 +30,15 @@ impl WriteBuffer {
 
     /// A translation page that a look-up evicted when it was `ready` is programmed at `done`: resolves when the look-up may
     /// go on.
+    ///
+    /// The page takes RAM that is free now, if there is some, else that of the page that is under way for longest: used in turn,
+    /// one program on a die with much to do would stop look-ups while the rest of the RAM is free.
     pub(super) fn page(&mut self, flash: &mut Flash, done: Ticket, ready: Ticket) -> Ticket {
-        let Some(page) = self.programmed.get_mut(self.next) else { return done };
-        let free = std::mem::replace(page, done);
-        self.next = (self.next + 1) % self.programmed.len();
-        flash.clock.join(ready, free)
+        let Flash { clock, .. } = flash;
+        let is_free = |page: &Ticket| clock.time(*page).is_some_and(|at| at <= clock.now());
+        let oldest = || (0..self.programmed.len()).min_by_key(|page| self.programmed[*page]);
+        let Some(page) = self.programmed.iter().position(is_free).or_else(oldest) else { return done };
+        let free = std::mem::replace(&mut self.programmed[page], done);
+        clock.join(ready, free)
     }
 }
