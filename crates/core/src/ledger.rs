@@ -243,6 +243,12 @@ ledger! {
         map_unreadable,
         /// Reads of translation pages that found no readable copy: the mapping asked for is lost.
         map_lost,
+        /// Translation pages read to move them for wear levelling, or because their block was read too often, with that cause.
+        map_move_reads,
+        /// Translation pages programmed for the same.
+        map_move_programs,
+        /// Service nanoseconds of those reads and programs.
+        map_move_ns,
         /// Victim blocks collected.
         gc_runs,
         /// Pages programmed into blocks in SLC mode.

@@ -166,11 +166,14 @@ impl Replay {
         Ok(())
     }
 
-    /// The measurement begins here: what was fed until now brought the device into its state. All of it completes first;
-    /// arrivals go on counting from where they did.
+    /// The measurement begins here: what was fed until now brought the device into its state. All of it is finished first; in
+    /// open loop the requests behind come later by as much as that takes, as from a host that pauses meanwhile: they wait for
+    /// nothing of it, and those that had come and were waiting go on waiting.
     pub fn measure_from_here(&mut self, device: &mut dyn Ssd) {
+        let before = device.flash().now();
         device.start_measuring();
         self.outcome.start = device.flash().now();
+        self.origin += self.outcome.start - before;
         self.outcome.before = self.outcome.requests;
     }
 

@@ -287,7 +287,9 @@ fn request_that_needs_a_frame_whose_page_is_on_its_way_waits_for_exactly_that() 
     device.drain();
     // Four waited from 100 us to the end of the programs that began at 0.
     assert_eq!(device.times().write_response.max(), Nanos::from_us(300));
-    assert_eq!(device.slots().used().dram, 24, "the device went on until it was there");
+    assert_eq!(device.slots().used().dram, 32, "the last request is complete: the device stops");
+    assert_eq!(submit(&mut *device, HostOp::Read, start + 10_000, 104), Some(Nanos::from_us(start + 10_000)));
+    assert_eq!(device.slots().used().dram, 24, "with time until the next it goes on until it is there");
     assert_eq!(device.ledger().flushed_by_fill, 31 + 5 - 24);
 }
 

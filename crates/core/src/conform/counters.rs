@@ -24,8 +24,8 @@ const COUNTERS: &[Counter] = &[
     ("map_programs_evict", |l| l.count(Op::Program, Cause::MapEvict)),
     ("map_reads_gc", |l| l.count(Op::Read, Cause::MapUpdate)),
     ("map_programs_gc", |l| l.count(Op::Program, Cause::MapUpdate)),
-    ("map_copy_reads", |l| l.count(Op::Read, Cause::MapGc)),
-    ("map_copy_programs", |l| l.count(Op::Program, Cause::MapGc)),
+    ("map_copy_reads", |l| l.count(Op::Read, Cause::MapGc) + l.map_move_reads),
+    ("map_copy_programs", |l| l.count(Op::Program, Cause::MapGc) + l.map_move_programs),
     ("cmt_hits", |l| l.map_hits - l.map_second_hits),
     ("ctp_hits", |l| l.map_second_hits),
     ("prefetched", |l| l.map_prefetches),
@@ -44,7 +44,12 @@ const COUNTERS: &[Counter] = &[
 ];
 
 fn copies(ledger: &Ledger, op: Op) -> u64 {
-    [Cause::Gc, Cause::Merge, Cause::Wear].iter().map(|cause| ledger.count(op, *cause)).sum()
+    let all = [Cause::Gc, Cause::Merge, Cause::Wear, Cause::Refresh].iter().map(|cause| ledger.count(op, *cause));
+    all.sum::<u64>() - map_moves(ledger, op)
+}
+
+fn map_moves(ledger: &Ledger, op: Op) -> u64 {
+    if op == Op::Read { ledger.map_move_reads } else { ledger.map_move_programs }
 }
 
 /// Counters that are not 0, by name.

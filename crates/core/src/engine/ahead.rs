@@ -19,7 +19,8 @@ impl<B: Buffer> Engine<B, Storage> {
         self.below.before_admission(request, rest, &self.slots)
     }
 
-    /// Lets time pass until the request of that time can be admitted, or until the device is idle, and writes what becomes due.
+    /// Lets time pass until the request of that time can be admitted, or until all requests are complete, and writes what becomes
+    /// due.
     pub(super) fn flush_ahead(&mut self, request_at: Option<Nanos>) {
         let Some(flusher) = &mut self.below.flusher else { return };
         flusher.ask_again();

@@ -231,7 +231,7 @@ impl Inflight {
 
     /// From now on remembers when requests complete late. No request may be under way.
     pub fn remember_late(&mut self) {
-        assert_eq!(self.pending.len(), self.free.len(), "a request is under way that nobody follows");
+        assert!(self.waits_for_nothing(), "a request is under way that nobody follows");
         self.late = Some(Late { from: self.watched, completed: Vec::new() });
     }
 

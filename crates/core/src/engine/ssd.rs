@@ -35,7 +35,7 @@ pub trait Ssd: Send {
     /// Lets all operations finish, then writes everything dirty back, from DRAM and NVRAM, and lets that finish too. No
     /// request waits for it.
     fn finish(&mut self);
-    /// Lets all operations finish without writing anything back.
+    /// Lets all requests complete, with what is flushed ahead until then, and then all operations finish.
     fn drain(&mut self);
     /// Brings the device into its state before the measurement, then forgets counts and times: if `fill`, every page is
     /// written once, ascending; then `overwrites` times as many pages as there are, uniformly at random. Every few thousand pages

@@ -376,7 +376,7 @@ pub struct MappingWork {
 impl MappingWork {
     pub(super) fn new(l: &Ledger) -> Self {
         const CAUSES: [Cause; 4] = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
-        let map = |op| CAUSES.iter().map(|cause| l.count(op, *cause)).sum();
+        let map = |op| CAUSES.iter().map(|cause| l.count(op, *cause)).sum::<u64>();
         let nanos = |op| CAUSES.iter().map(|cause| l.nanos(op, *cause)).sum::<u64>();
         let [read, write, rewrite, trim] = l.look_ups;
         Self {
@@ -385,9 +385,9 @@ impl MappingWork {
             misses: l.map_misses,
             unreadable_copies: l.map_unreadable,
             lost: l.map_lost,
-            map_writes: map(Op::Program),
-            map_reads: map(Op::Read),
-            service_mean_ns: share(nanos(Op::Read) + nanos(Op::Program), l.map_look_ups()),
+            map_writes: map(Op::Program) + l.map_move_programs,
+            map_reads: map(Op::Read) + l.map_move_reads,
+            service_mean_ns: share(nanos(Op::Read) + nanos(Op::Program) + l.map_move_ns, l.map_look_ups()),
             gc_runs: l.gc_runs,
             gc_copies_per_run: share(l.count(Op::Program, Cause::Gc) + l.count(Op::Program, Cause::MapGc), l.gc_runs),
         }

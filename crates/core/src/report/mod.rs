@@ -210,12 +210,13 @@ impl Report {
             Settle::None => Self::new(config, device, trace, outcome),
             Settle::Flush => {
                 let ram = Ram::new(device);
-                let settling = Settling::carry_out(Settle::Flush, device, &config.device.timing);
+                let settling = Settling::carry_out(Settle::Flush, device, &config.device.timing, outcome.start);
                 Self { ram, ..Self::of(config, device, trace, outcome, settling) }
             }
             Settle::Charge => {
                 let report = Self::new(config, device, trace, outcome);
-                Self { settling: Settling::carry_out(Settle::Charge, device, &config.device.timing), ..report }
+                let settling = Settling::carry_out(Settle::Charge, device, &config.device.timing, outcome.start);
+                Self { settling, ..report }
             }
         }
     }

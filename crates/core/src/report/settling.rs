@@ -8,6 +8,7 @@ use crate::buffer::Medium;
 use crate::config::{Settle, TimingConfig};
 use crate::engine::Ssd;
 use crate::ledger::Ledger;
+use crate::types::Nanos;
 
 /// What was left in the buffer when the last request was complete, and what became of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
@@ -18,7 +19,7 @@ pub struct Settling {
     pub dirty_pages: u64,
     /// Of these, pages in NVRAM.
     pub dirty_nvram_pages: u64,
-    /// What it cost to write them, after the last completion and without padding. With `flush` it is a part of all other
+    /// What it costs to write them, after the last completion and without padding. With `flush` it is a part of all other
     /// counts and of the simulated time; with `charge` it is in none of them; nothing with `none`.
     pub cost: Option<FlushCost>,
 }
@@ -34,7 +35,7 @@ pub struct FlushCost {
     pub programs: u64,
     /// Block erases, all causes.
     pub erases: u64,
-    /// From the moment the device was idle after the last request to the moment it is idle again.
+    /// From the last completion until all is written: what was under way then ends first.
     pub elapsed_ns: u64,
     /// Sum of the service times of these operations.
     pub flash_service_ns: u64,
@@ -55,11 +56,10 @@ impl Settling {
         }
     }
 
-    /// Writes everything dirty back.
-    pub(super) fn carry_out(mode: Settle, device: &mut dyn Ssd, timing: &TimingConfig) -> Self {
+    /// Writes everything dirty back, after a measurement that began at `start`.
+    pub(super) fn carry_out(mode: Settle, device: &mut dyn Ssd, timing: &TimingConfig, start: Nanos) -> Self {
         let left = Self::none(device);
-        device.drain();
-        let (ledger, begin) = (device.ledger(), device.flash().now());
+        let (ledger, begin) = (device.ledger(), device.times().last_completion.max(start));
         device.finish();
         let flush: Ledger = device.ledger() - ledger;
         let cost = FlushCost {

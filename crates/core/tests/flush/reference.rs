@@ -231,12 +231,15 @@ impl Reference {
         Some(work.min(aged.unwrap_or(work)))
     }
 
-    /// Carries the requests out, and whatever goes on when the last of them is there.
+    /// Carries the requests out, and whatever goes on until all of them are complete.
     pub fn run(&mut self, requests: &[Request]) {
         let mut rest = requests;
         loop {
-            self.flush();
             self.inside.retain(|done| *done > self.now);
+            if rest.is_empty() && self.inside.is_empty() {
+                return;
+            }
+            self.flush();
             if let [request, later @ ..] = rest
                 && request.at <= self.now
                 && self.inside.len() < self.shape.depth
@@ -245,10 +248,7 @@ impl Reference {
                 rest = later;
                 continue;
             }
-            match self.next(rest.first().map(|request| request.at)) {
-                Some(at) => self.now = at,
-                None => return assert!(rest.is_empty()),
-            }
+            self.now = self.next(rest.first().map(|request| request.at)).expect("a request is under way or comes");
         }
     }
 }

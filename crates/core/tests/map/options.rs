@@ -1,6 +1,7 @@
 //! Do the options that demand-mapped FTLs share with `page` do what they are for?
 
 use nandlab::config::{Builder, PluginConfig};
+use nandlab::flash::clock::{Call, Operation};
 use nandlab::flash::{Flash, Geometry, Media, PageKind, ReliabilityConfig};
 use nandlab::ftl::{Batch, Ftl, PageRead, Shape};
 use nandlab::ledger::{Cause, Op};
@@ -49,6 +50,38 @@ fn wear_levelling_does_not_take_what_collection_gains() {
         let device = builder.finish().and_then(|config| config.build()).unwrap();
         assert!(device.ftl().free_blocks() > 0, "{name}, {threshold}");
     }
+}
+
+#[test]
+fn translation_pages_that_levelling_moves_are_wear_and_not_collection() {
+    let mut levelled = 0;
+    for name in FTLS.into_iter().filter(|name| *name != "sftl") {
+        let params = json!({"wear_threshold": 1, "cmt_entries": 64, "entries_per_tp": 16});
+        let (shape, mut flash, mut ftl) = device(name, params);
+        flash.clock.record();
+        let (mut dice, before, mut programmed) = (Dice(3), flash.ledger, 0);
+        let mut calls = 0;
+        for _ in 0..9_000 {
+            let lpn = dice.below(shape.logical_pages / 10) * (1 + 9 * u32::from(dice.one_in(10)));
+            ftl.write(&mut flash, Batch::new(&[host(lpn, 1)], &[]), start());
+            // What was programmed for it and is a translation page, whatever the reason.
+            for recorded in &flash.clock.recorded()[calls..] {
+                let Call::Operation(Operation { op: Op::Program, target, .. }) = recorded.call else { continue };
+                programmed += u64::from(flash.oob(target.page).kind == PageKind::Map);
+            }
+            calls = flash.clock.recorded().len();
+        }
+        let work = flash.ledger - before;
+        let erased = |causes: &[Cause]| causes.iter().map(|cause| work.count(Op::Erase, *cause)).sum::<u64>();
+        assert_eq!(erased(&[Cause::Gc, Cause::MapGc]), work.gc_runs, "{name}: each run erases one block");
+        let causes = [Cause::MapMiss, Cause::MapEvict, Cause::MapUpdate, Cause::MapGc];
+        let of_causes: u64 = causes.iter().map(|cause| work.count(Op::Program, *cause)).sum();
+        assert_eq!(of_causes + work.map_move_programs, programmed, "{name}: programs of translation pages");
+        assert_eq!(work.map_move_reads, work.map_move_programs, "{name}");
+        assert_eq!(work.map_move_ns, work.map_move_programs * (35_000 + 210_000), "{name}");
+        levelled += work.map_move_programs;
+    }
+    assert!(levelled > 100, "{levelled} translation pages were moved");
 }
 
 #[test]

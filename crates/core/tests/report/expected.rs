@@ -276,9 +276,12 @@ impl Expected {
                 ("misses", json!(l.map_misses)),
                 ("unreadable_copies", json!(l.map_unreadable)),
                 ("lost", json!(l.map_lost)),
-                ("map_writes", json!(sum(&l.ops, Op::Program))),
-                ("map_reads", json!(sum(&l.ops, Op::Read))),
-                ("service_mean_ns", ratio(sum(&l.op_ns, Op::Read) + sum(&l.op_ns, Op::Program), look_ups)),
+                ("map_writes", json!(sum(&l.ops, Op::Program) + l.map_move_programs)),
+                ("map_reads", json!(sum(&l.ops, Op::Read) + l.map_move_reads)),
+                (
+                    "service_mean_ns",
+                    ratio(sum(&l.op_ns, Op::Read) + sum(&l.op_ns, Op::Program) + l.map_move_ns, look_ups),
+                ),
                 ("gc_runs", json!(l.gc_runs)),
                 (
                     "gc_copies_per_run",

@@ -40,7 +40,7 @@ fn random_ledger(r: &mut Dice, seed: u64) -> Ledger {
         group_read_hits group_read_misses dram_reads dram_writes nvram_reads nvram_writes buffer_drops write_back_commands
         flushed_groups padded_write_backs write_back_pages flushed_by_fill flushed_by_age flushed_gathered dummy_pages slc_dummy_pages padded_pages padding_holes padded_from_flash prefetched_pages prefetch_hits own_prefetch_hits
         buffer_read_pages buffer_read_ns buffer_write_pages buffer_write_ns map_hits map_second_hits map_prefetches
-        map_misses map_unreadable map_lost gc_runs slc_programs slc_pages_folded slc_erases
+        map_misses map_unreadable map_lost map_move_reads map_move_programs map_move_ns gc_runs slc_programs slc_pages_folded slc_erases
         merges_switch merges_partial merges_full merges_full_lbns
         merges_full_log_blocks merges_full_log_pages log_pages log_pages_merged_alone log_pages_reclaimed merges_dead
         merges_replace padding_merges padding_log_blocks padding_data_blocks padding_log_pages eviction_waits);

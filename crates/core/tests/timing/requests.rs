@@ -31,6 +31,46 @@ fn follow(config: &Config, requests: &[HostRequest], batch: usize) -> (Vec<Reque
     (times, device.times().clone(), start)
 }
 
+#[test]
+fn measurement_that_begins_late_has_the_times_of_a_host_that_paused() {
+    for (n, model) in ["serial", "parallel", "scheduled"].into_iter().enumerate() {
+        for gap in [1_000_000, 3_000_000] {
+            let model = format!("device.timing.model={model}");
+            let config = lab([&model, "replay.mode=open", "buffer.name=none"]);
+            let (mut dice, mut at) = (Dice::of_case(&[n as u64, gap]), 0);
+            // The last request before the measurement is a write, and the first one of it comes while that is programmed.
+            let requests: Vec<HostRequest> = (0..900)
+                .map(|n| {
+                    at += if n == 300 { 50_000 } else { gap / 2 + dice.below64(gap) };
+                    let op = dice.pick(&[HostOp::Read, HostOp::Write, HostOp::Write]);
+                    let op = if n == 299 { HostOp::Write } else { op };
+                    HostRequest::new(Nanos(at), op, dice.below64(1_000) * 8, 8)
+                })
+                .collect();
+            let (before, behind) = requests.split_at(300);
+            let mut device = config.build().unwrap();
+            let (start, mut replay) = (device.flash().now(), Replay::new(&config, &*device));
+            replay.feed(&mut *device, before).unwrap();
+            let cut = device.flash().now();
+            replay.measure_from_here(&mut *device);
+            let pause = device.flash().now() - cut;
+            assert!(
+                pause > Nanos::ZERO && start + behind[0].at > cut,
+                "{model}: something is under way, and nothing waits"
+            );
+            replay.feed(&mut *device, behind).unwrap();
+            let outcome = replay.finish(&mut *device);
+            let later = behind.iter().map(|request| HostRequest { at: request.at + pause, ..*request });
+            let paused: Vec<HostRequest> = before.iter().copied().chain(later).collect();
+            let (rows, ..) = follow(&config, &paused, 64);
+            let mut expected = Histogram::default();
+            rows[300..].iter().for_each(|row| expected.record(row.response()));
+            same(&device.times().response(), &expected, &format!("{model}, a request every {gap} ns"));
+            assert_eq!(outcome.last_arrival, rows[899].arrival);
+        }
+    }
+}
+
 /// Flash operations in flight at most, over requests for pages at random, of which each that leaves the buffer has its block
 /// merged: two operations for a page of the block.
 fn in_flight(model: &str, buffer: &str, requests: u32, pages: u32) -> usize {

@@ -27,9 +27,24 @@ impl Inflight {
 
     /// A request is admitted now: when the device looks at it.
     pub fn awake(&mut self, now: Nanos) -> Nanos {
-        let is_idle = self.pending.len() == self.free.len();
+        let is_idle = self.waits_for_nothing();
         let Some(sleep) = &mut self.sleep else { return now };
         sleep.wake(now, if is_idle { self.times.last_completion } else { now })
+    }
+
+    /// No request is in the device whose end is not known.
+    pub(super) const fn waits_for_nothing(&self) -> bool {
+        self.pending.len() == self.free.len()
+    }
+
+    /// True if no request is under way now.
+    pub fn is_complete(&self, now: Nanos) -> bool {
+        self.waits_for_nothing() && self.last_known(now).is_none()
+    }
+
+    /// The last completion that is known and still ahead.
+    pub fn last_known(&self, now: Nanos) -> Option<Nanos> {
+        Some(self.times.last_completion).filter(|at| *at > now)
     }
 
     /// The device wakes now: when it is awake.

@@ -196,7 +196,7 @@ impl Flusher {
 
 impl Storage {
     /// Lets time pass until a write ahead is due, and tells which; `None` when the request that comes at that time can be
-    /// admitted, or, without one, when the device has nothing to do. What becomes due at the very time of a request goes
+    /// admitted, or, without one, when all requests are complete. What becomes due at the very time of a request goes
     /// before it.
     pub(in crate::engine) fn next_due(
         &mut self,
@@ -209,6 +209,9 @@ impl Storage {
             self.inflight.settle(clock);
             let flusher = self.flusher.as_mut()?;
             flusher.end(clock.now(), std::mem::take(&mut self.inflight.flushed));
+            if request_at.is_none() && self.inflight.is_complete(clock.now()) {
+                return None;
+            }
             let due = flusher.due(fill, slots, clock);
             if due.is_some() {
                 return due;
@@ -217,10 +220,9 @@ impl Storage {
             let known = match request_at {
                 Some(at) if self.inflight.admits(clock, at) => return None,
                 Some(at) => self.inflight.may_admit(clock, at),
-                None => self.busy_until(),
+                None => self.inflight.last_known(clock.now()),
             };
-            let event = self.flash.clock.next_event();
-            // A page that will age does not keep a device busy that has nothing else to do.
+            let event = clock.next_event();
             let next = [known, event].into_iter().flatten().min()?;
             let next = wakes.map_or(next, |wakes| next.min(wakes));
             if event.is_none() && request_at.is_some() && self.gave_idle_time(next, slots) {
@@ -240,13 +242,6 @@ impl Storage {
         self.snapshot_nvram(slots);
         self.ftl.idle(&mut self.flash, until);
         true
-    }
-
-    /// When all is over that is under way and known, if anything is.
-    fn busy_until(&self) -> Option<Nanos> {
-        let clock = &self.flash.clock;
-        let channels = (0..self.flash.geometry().channels).map(|channel| clock.channel_busy_until(channel));
-        channels.chain(self.inflight.next_known()).filter(|at| *at > clock.now()).min()
     }
 
     /// The page has been dirty since the request that is served began, if it was clean before.

@@ -5,7 +5,7 @@ use super::{MapCache, Moved, Translation};
 use crate::flash::{Flash, Oob, Ticket};
 use crate::ftl::PageWrite;
 use crate::ftl::frame::space::{FrontierId, Job};
-use crate::ledger::Cause;
+use crate::ledger::{Cause, Op};
 use crate::types::{Lpn, Pbn};
 
 /// Victims that a policy chooses until a demand-mapped FTL has the blocks that it needs; then those with the fewest valid pages
@@ -169,7 +169,7 @@ impl Translation {
 
     /// Moves the valid TPs of a victim inside its group.
     pub(super) fn collect_map(&mut self, flash: &mut Flash, victim: Pbn, cause: Cause, after: Ticket) {
-        let group = self.space.group_of(victim);
+        let (group, before) = (self.space.group_of(victim), flash.ledger);
         let mut done = after;
         let mut from = 0;
         while let Some(source) = flash.next_valid(victim, from) {
@@ -192,6 +192,12 @@ impl Translation {
             let copies = &mut self.directory[(tp * self.copies) as usize..][..self.copies as usize];
             let copy = copies.iter_mut().find(|copy| **copy == source);
             *copy.expect("a valid translation page is in the directory") = target;
+        }
+        if cause != Cause::MapGc {
+            let work = flash.ledger - before;
+            flash.ledger.map_move_reads += work.count(Op::Read, cause);
+            flash.ledger.map_move_programs += work.count(Op::Program, cause);
+            flash.ledger.map_move_ns += work.nanos(Op::Read, cause) + work.nanos(Op::Program, cause);
         }
         self.space.release(flash, victim, cause, done);
     }

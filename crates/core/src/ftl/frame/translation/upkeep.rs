@@ -25,7 +25,7 @@ impl Translation {
         let Some(victim) = self.space.pick_cold(flash, erased, may_move) else { return erased_at };
         let after = if C::RESIDENT { erased_at } else { after };
         if self.space.holds_map(victim) {
-            self.collect_map(flash, victim, Cause::MapGc, after);
+            self.collect_map(flash, victim, Cause::Wear, after);
             return erased_at;
         }
         self.collect_data(flash, cache, victim, Cause::Wear, after)
