@@ -84,11 +84,11 @@ fn together(args: &RunArgs, run: &Run, json: output::Target, style: Style) -> Re
     }
     warn(std::slice::from_ref(&report));
     json.write(|| output::json(&report))?;
-    if args.quiet || args.json.as_deref() == Some("-") {
-        return Ok(());
+    if !args.quiet && args.json.as_deref() != Some("-") {
+        let summary = summary.map(|summary| human::latencies(&summary, report.config.replay.mode, style));
+        output::print(&(human::report(&report, style) + &summary.unwrap_or_default()))?;
     }
-    let summary = summary.map(|summary| human::latencies(&summary, report.config.replay.mode, style));
-    output::print(&(human::report(&report, style) + &summary.unwrap_or_default()))
+    Failure::if_some_failed(report.trace.worn_out_at.is_some())
 }
 
 /// The same simulation, with a row for each request in a file.
@@ -124,7 +124,7 @@ fn separate(args: &RunArgs, run: &Run, json: output::Target, style: Style) -> Re
         let (done, devices) = (separate.volumes.len(), separate.devices);
         return Err(Failure::Interrupted(format!("{done} of {devices} devices are done")));
     }
-    Ok(())
+    Failure::if_some_failed(separate.volumes.iter().any(|volume| volume.report.trace.worn_out_at.is_some()))
 }
 
 /// Prints the warnings about results, each of them once.

@@ -39,6 +39,36 @@ fn json_is_complete_and_the_same_twice() {
 }
 
 #[test]
+fn run_that_wears_the_device_out_reports_what_was_replayed_until_then() {
+    let worn = ["--set", "device.reliability.wear_out=true", "--set", "device.endurance.pe_cycles=6"];
+    let rows = file("worn_out.csv", "");
+    let output = nandlab(&[&RUN[..], &worn, &["--json", "-", "--latencies", &rows]].concat());
+    assert_eq!(output.status.code(), Some(4), "{}", stderr(&output));
+    let report = json(&output.stdout);
+    let at = report["trace"]["worn_out_at"].as_u64().unwrap();
+    assert!(
+        stderr(&output).contains(&format!("request {at} was refused: the device is worn out")),
+        "{}",
+        stderr(&output)
+    );
+    let counts = [&report["trace"]["replayed"], &report["requests"]["total"], &report["response"]["all"]["count"]];
+    assert_eq!(counts, [at - 1; 3].map(serde_json::Value::from).each_ref());
+    assert_eq!(
+        std::fs::read_to_string(&rows).unwrap().lines().count() as u64,
+        at,
+        "a line of names, and those requests"
+    );
+    assert_eq!(report["wear"]["retired_blocks"], 1);
+    // The same requests on a device that lasts.
+    let limit = (at - 1).to_string();
+    let alone = json(&stdout(&["run", "--device", TINY, "--json", "-", "--limit", &limit]));
+    assert_eq!((&report["response"], &report["flash"]), (&alone["response"], &alone["flash"]));
+    let warm_up = at.to_string();
+    let said = refusal(&[&RUN[..], &worn, &["--warm-up", &warm_up]].concat());
+    assert!(said.contains("worn out and read-only"), "nothing of it was measured: {said}");
+}
+
+#[test]
 fn run_tells_how_long_the_drive_would_live() {
     let text = run(&[]);
     for part in ["TBW", "if level", "P/E cycles (TLC) assumed", "over 5 years", "life at this rate"] {

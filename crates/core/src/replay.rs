@@ -119,7 +119,7 @@ impl Replay {
     /// Replays some requests, each with all its pieces ([`HostRequest::more`]).
     ///
     /// # Errors
-    /// At the first request that the device refuses, or when simulated time runs out.
+    /// At the first request that the device refuses, or when simulated time runs out. Those before it were replayed.
     pub fn feed(&mut self, device: &mut dyn Ssd, requests: &[HostRequest]) -> Result<(), ReplayError> {
         let mut rest = requests;
         while !rest.is_empty() {
@@ -150,20 +150,20 @@ impl Replay {
             }
             carry_out(&mut self.follower, device, batch)
         };
-        if let Err(error) = ran {
-            return Err(ReplayError::Refused { request: first + carried_out(device) - before, error });
-        }
-        self.outcome.requests += HostRequest::count(batch);
+        let done = carried_out(device) - before;
+        self.outcome.requests += done;
         let now = device.flash().now();
         if now > TIME_MAX {
             return Err(ReplayError::TooLong { request: self.outcome.requests, at: now });
         }
         self.admissions.note(self.outcome.requests, now);
         if self.open {
-            let scaled = self.scaled.last().or(batch.last());
-            self.outcome.last_arrival = scaled.map_or(Nanos::ZERO, |request| request.at);
+            let fed = if self.scaled.is_empty() { batch } else { &self.scaled };
+            // Of a batch that the device broke off, the last request that it carried out.
+            let last = if ran.is_ok() { fed.last() } else { fed.iter().filter(|r| !r.more).take(done as usize).last() };
+            self.outcome.last_arrival = last.map_or(self.outcome.last_arrival, |request| request.at);
         }
-        Ok(())
+        ran.map_err(|error| ReplayError::Refused { request: first + done, error })
     }
 
     /// The measurement begins here: what was fed until now brought the device into its state. All of it is finished first; in

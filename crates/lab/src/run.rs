@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use nandlab::buffer::Bypass;
 use nandlab::config::{Builder, Config, Precondition};
-use nandlab::engine::Ssd;
-use nandlab::replay::Replay;
+use nandlab::engine::{Refused, Ssd};
+use nandlab::replay::{Replay, ReplayError};
 use nandlab::report::{Report, SCHEMA_VERSION, Wall, WarmUpCut};
 use nandlab::types::{HostOp, HostRequest, Nanos};
 use nandlab_trace::{Options, Trace, Volumes};
@@ -77,7 +77,9 @@ pub struct Separate {
 }
 
 impl Run {
-    /// Simulates it.
+    /// Simulates it, up to the end of the workload or of the device's life ([`TraceSource::worn_out_at`]).
+    ///
+    /// [`TraceSource::worn_out_at`]: nandlab::report::TraceSource::worn_out_at
     ///
     /// # Errors
     /// The device cannot be built, the workload cannot be read or does not fit, or `watch` stopped the run.
@@ -97,12 +99,12 @@ impl Run {
 
     fn report_seen(&self, watch: &Watch<'_>, each: Option<&mut EachRequest<'_>>) -> Result<Report, Error> {
         let work = watch.work(1);
-        let (mut report, config) = self.simulate(&work.part(), each)?;
+        let (mut report, config) = self.simulated(&self.device.base()?, &work.part(), each, None)?;
         report.trace.recorded = recorded(&self.workload, &config, watch)?;
         Ok(report)
     }
 
-    /// The same without a look at the trace as recorded, and the configuration of the device.
+    /// The same without a look at the trace as recorded, and the configuration of the device. The device must last.
     pub(crate) fn simulate(
         &self,
         progress: &Part<'_>,
@@ -113,6 +115,17 @@ impl Run {
 
     /// The same over the base of the device, which was read before; `course` gets how it went.
     pub(crate) fn simulate_over(
+        &self,
+        base: &Builder,
+        progress: &Part<'_>,
+        each: Option<&mut EachRequest<'_>>,
+        course: Option<&mut Course>,
+    ) -> Result<(Report, Config), Error> {
+        let (report, config) = self.simulated(base, progress, each, course)?;
+        Ok((of_all(report)?, config))
+    }
+
+    fn simulated(
         &self,
         base: &Builder,
         progress: &Part<'_>,
@@ -166,7 +179,7 @@ pub(crate) fn simulate_row(
     workload: &Workload,
     progress: &Part<'_>,
 ) -> Result<Report, Error> {
-    let mut report = Job { builder, config, own: None, workload, progress }.run(None, None)?;
+    let mut report = of_all(Job { builder, config, own: None, workload, progress }.run(None, None)?)?;
     report.wall = None;
     report.trace.warnings.extend(idle::replay(&device.set, config));
     Ok(report)
@@ -240,7 +253,7 @@ impl Job<'_> {
             let mut replay = Replay::new(config, &*device);
             let mut measurement = Measurement::after(unmeasured, course, &*device);
             let mut requests = each.map(|each| Requests::new(each, &mut replay, &mut *device));
-            let (mut batch, mut replayed) = (Vec::with_capacity(BATCH), 0);
+            let (mut batch, mut replayed, mut worn_out_at) = (Vec::with_capacity(BATCH), 0, None);
             let mut has_hints = config.ram.bypass == Bypass::None;
             while match &mut requests {
                 None => source.fill(&mut batch)?,
@@ -248,12 +261,17 @@ impl Job<'_> {
             } {
                 Foresight::show(workload.foresight.as_ref(), &mut batch)?;
                 has_hints = has_hints || is_hinted(&batch);
-                measurement.feed(&mut replay, &mut *device, &batch)?;
+                let fed = measurement.feed(&mut replay, &mut *device, &batch);
+                worn_out_at = worn_out(fed, unmeasured)?;
                 if let Some(requests) = &mut requests {
                     requests.hand_out(&mut replay, &mut *device)?;
                 }
                 replayed += HostRequest::count(&batch);
                 show(progress, &source, replayed);
+                if let Some(request) = worn_out_at {
+                    replayed = request - 1;
+                    break;
+                }
             }
             if replayed == 0 {
                 let name = source.describe().name;
@@ -273,6 +291,12 @@ impl Job<'_> {
             let mut info = source.describe();
             info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
             info.warnings.extend(idle::bypass(config.ram.bypass, has_hints));
+            if let Some(request) = worn_out_at {
+                (info.replayed, info.worn_out_at) = (replayed, worn_out_at);
+                info.warnings.push(format!(
+                    "request {request} was refused: the device is worn out, and the report is of the requests before it"
+                ));
+            }
             let shown = own.map(|own| own.shown(config));
             let mut report = Report::settled(shown.as_ref().unwrap_or(config), &mut *device, info, &outcome);
             report.wall = Some(wall(&report, started, built));
@@ -283,6 +307,26 @@ impl Job<'_> {
             Some(own) => own.hold(work),
         }
     }
+}
+
+/// The request at which the device was worn out, if there is something to report of those before it.
+fn worn_out(fed: Result<(), ReplayError>, unmeasured: u64) -> Result<Option<u64>, ReplayError> {
+    match fed {
+        Err(ReplayError::Refused { request, error: Refused::ReadOnly { .. } }) if request > unmeasured + 1 => {
+            Ok(Some(request))
+        }
+        fed => fed.map(|()| None),
+    }
+}
+
+/// A report of the whole workload; those that stand beside others are.
+fn of_all(report: Report) -> Result<Report, Error> {
+    let Some(request) = report.trace.worn_out_at else { return Ok(report) };
+    Err(Error::input(
+        format!("the device is worn out: request {request} was refused"),
+        "raise device.endurance.pe_cycles or device.reliability.spare_blocks_per_die; `nandlab run` reports what was replayed \
+         until then",
+    ))
 }
 
 /// How long it took.

@@ -137,6 +137,9 @@ pub struct TraceSource {
     pub records: u64,
     /// Requests replayed, each counted once into however many pieces an address policy split it.
     pub replayed: u64,
+    /// The request, from 1, at which the device was worn out: it and those behind it were not replayed. Nothing if it lasted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worn_out_at: Option<u64>,
     /// What of it was not measured; nothing if all was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUpCut>,
