@@ -34,7 +34,7 @@ def test_table_has_every_name_once(tmp_path):
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files, but for what a killed process left under a name of its own."""
+    """All files, except for what a killed process left under a name of its own."""
     files = [file for file in sorted(folder.rglob("*")) if file.is_file() and not file.name.startswith(".")]
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 

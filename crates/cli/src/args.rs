@@ -139,7 +139,7 @@ pub struct PluginArgs {
     #[arg(long, short, value_name = "NAME")]
     pub buffer: Option<String>,
     /// Flash translation layer: name or name:key=value:key=value (`nandlab list ftls`). Parameters that the device gives to
-    /// another FTL hold for this one too, if it has them: but for defaults, and a reserve that is too small for it.
+    /// another FTL hold for this one too, if it has them: except for defaults, and a reserve that is too small for it.
     #[arg(long, short, value_name = "NAME")]
     pub ftl: Option<String>,
 }

@@ -29,7 +29,7 @@ fn trace(name: &str) -> String {
     file(name, trace)
 }
 
-/// All that is searched by itself is fixed, but for the page read.
+/// All that is searched by itself is fixed, except for the page read.
 const FIXED: [&str; 9] = [
     "device.timing.page_program=750us",
     "device.timing.block_erase=3.8ms",

@@ -320,6 +320,8 @@ fn setting_that_did_nothing_is_warned_of() {
     let all = ["--ram", "1MiB", "--set", "ram.bypass=reads", "--set", "ram.evict_wait=program", "--buffer"];
     assert_eq!(said(&[&all[..], &["none"]].concat()), ["ram.dram", "ram.bypass", "ram.evict_wait"]);
     assert_eq!(said(&[&all[..], &["lru"]].concat()), Vec::<String>::new());
+    let partial = ["--set", "ram.partial_write=mask", "--set", "ram.write_miss_fetch=true", "--buffer"];
+    assert_eq!(said(&[&partial[..], &["none"]].concat()), ["ram.partial_write", "ram.write_miss_fetch"]);
     let unified = ["--ram", "1MiB", "--set", "ram.budget=unified", "--ftl", "dftl", "--buffer", "none"];
     assert_eq!(said(&unified), Vec::<String>::new(), "the map uses it");
 }

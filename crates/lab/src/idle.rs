@@ -34,6 +34,8 @@ pub(crate) fn settings(set: &[String], config: &Config, report: &Report) -> Vec<
         (has_nvram, "ram.nvram", "no request that was measured touched it, and most buffers use DRAM only"),
         (has_none && ram.bypass != Bypass::None, "ram.bypass", why_none),
         (has_none, "ram.evict_wait", why_none),
+        (has_none, "ram.partial_write", why_none),
+        (has_none, "ram.write_miss_fetch", why_none),
         (buffer.dram_reads == 0, "ram.dram_read", "no request that was measured read DRAM"),
         (buffer.dram_writes == 0, "ram.dram_write", "no request that was measured wrote DRAM"),
         (buffer.nvram_reads == 0, "ram.nvram_read", "no request that was measured read NVRAM"),

@@ -57,7 +57,7 @@ pub struct Extra {
     pub latency: bool,
     /// [`TraceRecord::process`].
     pub process: bool,
-    /// [`TraceRecord::hint`] but for its `mappings`.
+    /// [`TraceRecord::hint`] except for its `mappings`.
     pub hints: bool,
     /// `mappings` of [`TraceRecord::hint`].
     pub mappings: bool,

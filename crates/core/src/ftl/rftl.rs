@@ -47,7 +47,7 @@
 //!
 //! # Known ambiguities
 //! - Which copy is read when all channels are busy is not told ("wait until channel is idle").
-//! - Table 6's hit ratios come from an LRU-like cache under uniform draws of 43,520 mappings to within 0.07, but for the
+//! - Table 6's hit ratios come from an LRU-like cache under uniform draws of 43,520 mappings to within 0.07, except for the
 //!   step from 208 to 247 KB, which bends the other way; the workload is not told.
 //! - Victims of collection: "an analysis adopted from" Kawaguchi's paper (section 3.2.5) or greedy (section 5.1; the default).
 

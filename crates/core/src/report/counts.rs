@@ -28,7 +28,8 @@ pub struct Requests {
     pub sectors_read: u64,
     /// Sectors written.
     pub sectors_written: u64,
-    /// Pages read from flash that were never written, or trimmed: answered with zeros and without a flash read.
+    /// Pages wanted from flash, for the host or for the rest of a page that was written in part, that were never written, or
+    /// trimmed: answered with zeros and without a flash read.
     pub unmapped_reads: u64,
 }
 

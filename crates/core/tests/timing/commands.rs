@@ -187,7 +187,7 @@ fn reads_are_tried_again_with_wear_and_age() {
 
 #[test]
 fn age_counts_from_the_first_program_after_the_erase_whichever_page_that_is() {
-    // With blocks of the FTL `block`: all that is old is rewritten but for page 0 of each block, which is trimmed.
+    // With blocks of the FTL `block`: all that is old is rewritten except for page 0 of each block, which is trimmed.
     let (blocks, pages) = (20, 48);
     let settings = ["device.cells={retries_per_day=0.5, days_before=40}", "replay.queue_depth=1", "precondition=full"];
     let config = config(&[&settings[..], &["ftl={name=\"block\"}"]].concat());

@@ -52,7 +52,7 @@ fn cache_reads_take_the_longer_of_read_and_transfer() {
     }
 }
 
-/// A read, a program and an erase: 60, 110 and 500 ns, of which 10 on the channel but for the erase.
+/// A read, a program and an erase: 60, 110 and 500 ns, of which 10 on the channel except for the erase.
 #[test]
 fn other_operations_do_not_overlap() {
     use Op::{Erase, Program, Read};

@@ -3,7 +3,7 @@
 //! Each tells one region from all others: `g = W_a + W_b PC + W_c LBN + W_d AV`, and the region with the largest `g` is
 //! predicted (equations 4 to 6 of the paper: the sigmoid grows with `g`). Trained apart from the replay, on requests whose
 //! lengths are known, by Newton's method on the penalised likelihood. Inputs are standardised: raw PCs would swamp the rest.
-//! The penalty (half the squared weights but for the constant one) keeps the weights finite where the data are separable.
+//! The penalty (half the squared weights except for the constant one) keeps the weights finite where the data are separable.
 //! Results are the same on every machine.
 
 use serde::{Deserialize, Serialize};

@@ -63,7 +63,7 @@ impl Verdict {
     }
 }
 
-/// Points that are alike but for what is compared, and along what.
+/// Points that are alike except for what is compared, and along what.
 struct Case<'p, 'r> {
     name: String,
     /// The values of all axes that are not compared.

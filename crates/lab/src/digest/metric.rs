@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn percentiles_are_known_to_a_bucket_of_the_histogram() {
-        // Each is alone in its histogram but for something far away, so that its bucket is told and not itself.
+        // Each is alone in its histogram except for something far away, so that its bucket is told and not itself.
         for value in (1..60_000_u64).step_by(7).chain([999_999_937, 1 << 40]) {
             let mut histogram = Histogram::default();
             histogram.record(Nanos(value));

@@ -10,7 +10,7 @@ const READS_MAX: u64 = 4_000;
 const WRITES_MAX: u64 = 65_536;
 /// Most requests that a device admits at a time.
 const DEPTH_MAX: u64 = 65_536;
-/// The engine if none is named, but for Windows.
+/// The engine if none is named, except for Windows.
 const ENGINE: &str = "psync";
 /// Engines that wait for every request.
 const WAITS: [&str; 5] = ["sync", "psync", "vsync", "pvsync", "pvsync2"];

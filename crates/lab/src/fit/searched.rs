@@ -18,7 +18,7 @@ impl Fit {
         Err(Error::input(problem, format!("leave it out, or --set {scale}=1 over what the device says")))
     }
 
-    /// What is searched: the physical parameters and those that were asked for, but for what the device's settings fix.
+    /// What is searched: the physical parameters and those that were asked for, except for what the device's settings fix.
     pub(super) fn searched(
         &self,
         builder: &Builder,

@@ -19,7 +19,7 @@ pub const HEAD: &str = "\
 what came out under every condition, and docs/experiments.md how a claim is judged. What a paper leaves open (the age of the
 device, when requests arrive, how a sentence of the text is to be read) is varied: each combination is a *condition*. Within one,
 workloads, FTLs and sizes are *cases*. A claim is *reproduced* if it holds in every case under every condition, *not* if in none,
-else *partly*, and the column *what decides* has the axis on which that depends most. A *control* is no claim of a paper: it
+else *partly*, and the column *what decides* has the axis on which that depends most. A *control* is not a claim of a paper: it
 could refute a reason. Workloads of the papers are rarely public: those here are generated to meet what is printed of them
 (docs/workloads.md); `--trace NAME=FILE` adds your own.
 ";

@@ -36,7 +36,7 @@ pub struct PaddingRule {
     start: fn(&Setting<'_>) -> Start,
 }
 
-/// What most rules are but for where they start: without a number, whatever the write amplification is.
+/// What most rules are except for where they start: without a number, whatever the write amplification is.
 const FIXED: PaddingRule = PaddingRule { number: None, by_amplification: false, start: |_| Start::fixed(1.0) };
 
 impl rules::Rule for PaddingRule {

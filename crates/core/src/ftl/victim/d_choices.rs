@@ -7,7 +7,7 @@
 //! # What it does
 //! Draws `d` closed blocks at random, possibly one more than once, and takes the one with the fewest valid pages; ties go
 //! to the one drawn first. `d` = 1 is `random`, a large `d` is near `greedy`. It stops after 64 draws for each closed block: by
-//! then every one was drawn (but for a chance below 1e-20), and more draws change nothing.
+//! then every one was drawn (except with a chance below 1e-20), and more draws change nothing.
 
 use super::{Candidates, VictimRule};
 

@@ -49,7 +49,7 @@ impl Slow {
         }
     }
 
-    /// Commands without anything left to do end; the others go on, but for pages that were read: what the die takes next comes
+    /// Commands without anything left to do end; the others go on, except for pages that were read: what the die takes next comes
     /// before those.
     pub(super) fn go_on_with(&mut self, die: usize) {
         while let Some(n) = self.dies[die].commands.iter().position(|command| command.phases.is_empty()) {
