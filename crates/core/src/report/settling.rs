@@ -35,7 +35,8 @@ pub struct FlushCost {
     pub programs: u64,
     /// Block erases, all causes.
     pub erases: u64,
-    /// From the last completion until all is written: what was under way then ends first.
+    /// From the last completion until all is written and the device is at rest: what was under way then ends first. Nothing if
+    /// nothing was dirty: that is done at once.
     pub elapsed_ns: u64,
     /// Sum of the service times of these operations.
     pub flash_service_ns: u64,
@@ -59,7 +60,9 @@ impl Settling {
     /// Writes everything dirty back, after a measurement that began at `start`.
     pub(super) fn carry_out(mode: Settle, device: &mut dyn Ssd, timing: &TimingConfig, start: Nanos) -> Self {
         let left = Self::none(device);
-        let (ledger, begin) = (device.ledger(), device.times().last_completion.max(start));
+        let is_done = left.dirty_pages == 0;
+        let begin = if is_done { device.flash().now() } else { device.times().last_completion.max(start) };
+        let ledger = device.ledger();
         device.finish();
         let flush: Ledger = device.ledger() - ledger;
         let cost = FlushCost {
