@@ -9,7 +9,7 @@ use nandlab::buffer::Access;
 use nandlab::catalog::BUFFERS;
 use nandlab::config::{Builder, Config};
 use nandlab::engine::{INTERVALS, Payload, Ssd};
-use nandlab::ledger::{BlockKind, Cause};
+use nandlab::ledger::Cause;
 use nandlab::replay::{Outcome, Replay};
 use nandlab::report::{Report, TraceSource};
 use nandlab::types::{Hint, HostOp, HostRequest, Lpn, Nanos};
@@ -164,133 +164,6 @@ fn hits_of_a_request_of_several_pages_and_groups_match_a_hand_calculation() {
     assert_eq!((hits.page.write, hits.request.write), (Some(6.0 / 10.0), Some(1.0 / 3.0)));
     assert_eq!((hits.group_write, hits.group_read), (Some(3.0 / 5.0), Some(1.0 / 2.0)));
     assert_eq!(hits.page.read, Some(2.0 / 17.0));
-}
-
-/// What happens to pages that are written one by one into the log of a hybrid FTL, all of whose data blocks are full.
-#[derive(Default)]
-struct Log {
-    /// Log blocks, oldest first: the owner (BAST) or nothing, and their pages.
-    blocks: Vec<(Option<u64>, Vec<u64>)>,
-    pages: u64,
-    /// Pages that were merged without another page of their block.
-    alone: u64,
-    reclaimed_blocks: u64,
-    reclaimed_pages: u64,
-    erases: u64,
-    full_erases: u64,
-}
-
-impl Log {
-    const LOG_BLOCKS: usize = 6;
-
-    /// The log block and slot of the newest copy of a page, if a log block has it.
-    fn newest(&self, page: u64, merged: &BTreeMap<u64, usize>) -> Option<usize> {
-        let written = self.blocks.iter().flat_map(|(_, pages)| pages).filter(|p| **p == page).count();
-        (written > merged.get(&page).copied().unwrap_or(0)).then_some(written)
-    }
-}
-
-fn fast(requests: &[u64]) -> Log {
-    let mut log = Log::default();
-    // Copies of a page in the log that a merge has made old, and pages of a block that were logged since its last merge.
-    let mut merged: BTreeMap<u64, usize> = BTreeMap::new();
-    let mut logged: BTreeMap<u64, u64> = BTreeMap::new();
-    for page in requests {
-        if log.blocks.len() == Log::LOG_BLOCKS && log.blocks[Log::LOG_BLOCKS - 1].1.len() == BLOCK_PAGES as usize {
-            let oldest = log.blocks[0].1.clone();
-            let is_valid = |log: &Log, merged: &BTreeMap<u64, usize>, slot: usize| {
-                let later = log.blocks[1..].iter().flat_map(|(_, pages)| pages).chain(&oldest[slot + 1..]);
-                !later.clone().any(|p| *p == oldest[slot]) && log.newest(oldest[slot], merged).is_some()
-            };
-            let mut lbns = 0;
-            for (slot, page) in oldest.iter().enumerate() {
-                if is_valid(&log, &merged, slot) {
-                    let lbn = page / u64::from(BLOCK_PAGES);
-                    for page in lbn * u64::from(BLOCK_PAGES)..(lbn + 1) * u64::from(BLOCK_PAGES) {
-                        let copies = log.blocks.iter().flat_map(|(_, pages)| pages).filter(|p| **p == page).count();
-                        merged.insert(page, copies);
-                    }
-                    lbns += 1;
-                    log.alone += u64::from(logged.remove(&lbn) == Some(1));
-                }
-            }
-            for page in &oldest {
-                merged.entry(*page).and_modify(|old| *old = old.saturating_sub(1));
-            }
-            log.blocks.remove(0);
-            log.reclaimed_blocks += 1;
-            log.reclaimed_pages += oldest.len() as u64;
-            log.erases += lbns + 1;
-            log.full_erases += if lbns > 0 { lbns + 1 } else { 0 };
-        }
-        if log.blocks.last().is_none_or(|(_, pages)| pages.len() == BLOCK_PAGES as usize) {
-            log.blocks.push((None, Vec::new()));
-        }
-        *logged.entry(page / u64::from(BLOCK_PAGES)).or_default() += 1;
-        log.pages += 1;
-        log.blocks.last_mut().unwrap().1.push(*page);
-    }
-    log
-}
-
-fn bast(requests: &[u64]) -> Log {
-    let mut log = Log::default();
-    let merge = |log: &mut Log, at: usize| {
-        let (_, pages) = log.blocks.remove(at);
-        log.reclaimed_blocks += 1;
-        log.reclaimed_pages += pages.len() as u64;
-        log.alone += u64::from(pages.len() == 1);
-        log.erases += 2;
-        log.full_erases += 2;
-    };
-    for page in requests {
-        let lbn = page / u64::from(BLOCK_PAGES);
-        let mut at = log.blocks.iter().position(|(owner, _)| *owner == Some(lbn));
-        if let Some(full) = at.filter(|at| log.blocks[*at].1.len() == BLOCK_PAGES as usize) {
-            merge(&mut log, full);
-            at = None;
-        }
-        if at.is_none() && log.blocks.len() == Log::LOG_BLOCKS {
-            merge(&mut log, 0);
-        }
-        // Written last stands last.
-        let (owner, mut pages) = at.map_or((Some(lbn), Vec::new()), |at| log.blocks.remove(at));
-        log.pages += 1;
-        pages.push(*page);
-        log.blocks.push((owner, pages));
-    }
-    log
-}
-
-#[test]
-fn overhead_pages_log_use_and_full_merge_erases_match_a_slow_log() {
-    let mut dice = Dice(3);
-    // Offset 0 is never written, so that no log block holds a whole block in order.
-    let pages: Vec<u64> = (0..6_000)
-        .map(|_| dice.below64(12) * dice.below64(12) / 6 * u64::from(BLOCK_PAGES) + 1 + dice.below64(15))
-        .collect();
-    for (ftl, key, more, slow) in [
-        ("fast", "ftl.rw_blocks=6", "ftl.use_sw=false", fast(&pages)),
-        ("bast", "ftl.log_blocks=6", "ftl.partial_merge=false", bast(&pages)),
-    ] {
-        let config = config(&["buffer.name=none", &format!("ftl.name={ftl}"), key, more]);
-        let mut device = config.build().unwrap();
-        for (n, page) in pages.iter().enumerate() {
-            let request = HostRequest::new(Nanos(n as u64 * 1_000_000), HostOp::Write, page * SECTORS, SECTORS as u32);
-            device.run(&[request]).unwrap();
-        }
-        let report = report(&config, &mut *device);
-        let share = |part: u64, whole: u64| Some(part as f64 / whole as f64);
-        assert_eq!(report.flash.erases.total, slow.erases, "{ftl}");
-        assert_eq!(report.ledger.erases_by_kind[BlockKind::Log as usize], slow.reclaimed_blocks, "{ftl}");
-        let merges = &report.merges;
-        assert_eq!((merges.log_pages, merges.overhead_pages), (slow.pages, slow.alone), "{ftl}");
-        assert_eq!(merges.overhead_share, share(slow.alone, slow.pages), "{ftl}");
-        let capacity = slow.reclaimed_blocks * u64::from(BLOCK_PAGES);
-        assert_eq!(merges.log_utilisation, share(slow.reclaimed_pages, capacity), "{ftl}");
-        assert_eq!(merges.full_erase_share, share(slow.full_erases, slow.erases), "{ftl}");
-        assert!(slow.alone > 20 && slow.reclaimed_blocks > 100, "{ftl}: the run is long enough to tell");
-    }
 }
 
 /// A victim of `superblock` is a log block of nobody and rewrites no logical block; one of `dftl` can be a translation block.
