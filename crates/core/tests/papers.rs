@@ -7,7 +7,6 @@ mod kit;
 mod policies {
     mod aalru;
     mod hitstat;
-    mod hitstat_claims;
     mod merging;
     mod urm;
     mod watched;

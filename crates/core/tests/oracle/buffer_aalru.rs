@@ -1,6 +1,7 @@
 //! The oracle's AALRU: sections III-B to III-E of the paper and the manual page of `aalru`.
 
 use nandlab::ledger::Cause;
+use serde_json::{Value, json};
 
 use super::counts::Counts;
 use super::policy::{Access, Policy, Ram, Step};
@@ -22,6 +23,8 @@ pub struct Choices {
     pub period: u64,
     pub by_request: bool,
     pub beta: f64,
+    /// Share of the frames that each list keeps.
+    pub tau_min: f64,
     pub continuous: bool,
     pub source: Source,
     /// RB gives a page if it holds more than tau pages, not as many.
@@ -33,8 +36,6 @@ pub struct Choices {
     pub d_read: Option<f64>,
     pub d_write: Option<f64>,
 }
-
-const TAU_MIN: f64 = 0.1;
 
 pub struct Aalru {
     choices: Choices,
@@ -80,7 +81,8 @@ impl Aalru {
 
     fn set_tau(&mut self, tau: f64) {
         let all = self.frames as f64;
-        let tau = tau.clamp(TAU_MIN * all, (1.0 - TAU_MIN) * all).round() as usize;
+        let least = self.choices.tau_min;
+        let tau = tau.clamp(least * all, (1.0 - least) * all).round() as usize;
         self.tau = tau.clamp(1, self.frames.saturating_sub(1).max(1));
     }
 
@@ -211,5 +213,12 @@ impl Policy for Aalru {
             self.frames = frames;
             self.set_tau(share * frames as f64);
         }
+    }
+    fn golden(&self) -> Option<Value> {
+        let [rrh, rwh, wrh, wwh] = self.hits;
+        Some(json!({
+            "RB": self.clean, "WB": self.written, "tau": self.tau, "Th": (self.th * 1e6).round() / 1e6,
+            "counters": {"RRH": rrh, "RWH": rwh, "WRH": wrh, "WWH": wwh},
+        }))
     }
 }

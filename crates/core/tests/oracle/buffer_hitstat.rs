@@ -1,6 +1,9 @@
 //! The oracle's HitStat: chapters 3.3 to 3.5 of the thesis and the manual page of `hitstat`.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
 
 use super::buffer_groups::Pads;
 use super::counts::Counts;
@@ -11,6 +14,8 @@ use super::policy::{Access, Policy, Ram, Step};
 pub enum Below {
     Bast,
     Fast,
+    /// Nothing is known of its merges beforehand.
+    Measured,
     NoMerges,
 }
 
@@ -21,12 +26,24 @@ pub struct Choices {
     pub pads: Option<Pads>,
     pub pad_window: u64,
     pub levels: u64,
-    /// Write requests between two adaptations.
+    /// Write requests between two adaptations, and their step.
     pub levels_period: Option<u64>,
+    pub levels_step: u64,
     pub hit_log_len: usize,
+    /// How many ages are known at the start.
+    pub ages: usize,
+    /// Upper bounds of the classes, if they are not those of the thesis.
+    pub bounds: Option<&'static [usize]>,
     pub age_threshold: u64,
     pub eager: bool,
     pub below: Below,
+}
+
+impl Choices {
+    /// The ages that are known at the start.
+    pub fn initial_log(&self) -> Vec<u64> {
+        (0..self.ages as u64).map(|i| (37 * i + 11) % 90).collect()
+    }
 }
 
 struct Group {
@@ -81,6 +98,7 @@ impl HitStat {
         let mut bounds: Vec<usize> = vec![2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
         bounds.retain(|bound| *bound < all);
         bounds.push(all);
+        let bounds = choices.bounds.map_or(bounds, <[usize]>::to_vec);
         Self {
             choices,
             groups: BTreeMap::new(),
@@ -88,7 +106,7 @@ impl HitStat {
             page_sectors,
             pages_per_block,
             service_us: service.map(|ns| ns as f64 / 1e3),
-            ages: Vec::new(),
+            ages: choices.initial_log(),
             levels: choices.levels,
             rising: true,
             misses: 0,
@@ -138,16 +156,20 @@ impl HitStat {
         }
         self.misses_before = Some(self.misses);
         self.misses = 0;
-        let moved = if self.rising { self.levels + 4 } else { self.levels.saturating_sub(4) };
+        let step = self.choices.levels_step;
+        let moved = if self.rising { self.levels + step } else { self.levels.saturating_sub(step) };
         self.levels = moved.clamp(1, self.choices.hit_log_len as u64 + 1);
     }
 
-    fn rank(&self, age: u64) -> usize {
+    fn cuts(&self) -> Vec<u64> {
         let mut sorted = self.ages.clone();
         sorted.sort_unstable();
         let (n, k) = (sorted.len(), (self.levels as usize - 1).min(sorted.len()));
-        let beyond = (1..=k).filter(|i| age > sorted[(i * n).div_ceil(k) - 1]).count();
-        k + 1 - beyond
+        (1..=k).map(|i| sorted[(i * n).div_ceil(k) - 1]).collect()
+    }
+    fn rank(&self, age: u64) -> usize {
+        let cuts = self.cuts();
+        cuts.len() + 1 - cuts.iter().filter(|cut| age > **cut).count()
     }
 
     fn written(&mut self, lpn: u32, ram: &Ram) {
@@ -227,7 +249,7 @@ impl HitStat {
         match self.choices.below {
             Below::Bast => r_db = 1.0,
             Below::Fast => (r_lb, u_lb) = (1.0, 1.0),
-            Below::NoMerges => {}
+            Below::Measured | Below::NoMerges => {}
         }
         let [_, program, erase] = self.service_us;
         let whole = n * program;
@@ -281,5 +303,15 @@ impl Policy for HitStat {
     }
     fn by_block(&self) -> bool {
         true
+    }
+    fn golden(&self) -> Option<Value> {
+        let list = |class| {
+            let mut members: Vec<_> = self.groups.iter().filter(|(_, group)| group.class == class).collect();
+            members.sort_by_key(|(_, group)| Reverse(group.fronted));
+            let entry = |(lbn, group): (&usize, &Group)| json!({"block": lbn, "pages": group.pages.keys().collect::<Vec<_>>(), "last": group.last});
+            members.into_iter().map(entry).collect::<Value>()
+        };
+        let lists = self.bounds.iter().enumerate().map(|(class, bound)| (bound.to_string(), list(class)));
+        Some(json!({"lists": lists.collect::<Map<_, _>>(), "hit_log": self.ages, "cuts": self.cuts()}))
     }
 }

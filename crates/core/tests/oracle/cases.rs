@@ -153,38 +153,51 @@ impl BufferChoice {
             "aalru" => {
                 use buffer_aalru::Source;
                 Self::Aalru(buffer_aalru::Choices {
-                    period: dice.of(&[5, 16, 64, 200]),
+                    period: dice.of(&[1, 5, 16, 64, 200]),
                     by_request: dice.one_in(2),
-                    beta: dice.of(&[2.0, 5.0]),
+                    beta: dice.of(&[1.5, 2.0, 3.0, 5.0]),
+                    tau_min: dice.of(&[0.0, 0.1, 0.1, 0.3]),
                     continuous: dice.one_in(2),
                     source: dice.of(&[Source::Ftl, Source::Collection, Source::Delay]),
                     tau_strict: dice.one_in(2),
                     pad_strict: dice.one_in(2),
-                    keep_written: dice.of(&[0.0, 0.0, 0.5, 1.0]),
-                    d_read: dice.of(&[None, Some(30.0)]),
-                    d_write: dice.of(&[None, Some(100.0)]),
+                    keep_written: dice.of(&[0.0, 0.0, 0.3, 0.5, 1.0]),
+                    d_read: dice.of(&[None, None, Some(0.0), Some(30.0)]),
+                    d_write: dice.of(&[None, None, Some(1.0), Some(100.0)]),
                 })
             }
-            "hitstat" => Self::HitStat(buffer_hitstat::Choices {
-                adj: dice.one_in(2),
-                pads: dice.of(&[None, None, Some(Pads::Never), Some(Pads::Always), Some(Pads::From(0.5))]),
-                pad_window: dice.of(&[1, 4, 64]),
-                levels: dice.of(&[1, 3, 9]),
-                levels_period: dice.of(&[None, Some(10), Some(40)]),
-                hit_log_len: dice.of(&[8, 16]),
-                age_threshold: dice.of(&[10, 100, 150_000]),
-                eager: dice.one_in(3),
-                below: match ftl {
-                    FtlChoice::Bast { .. } => Below::Bast,
-                    FtlChoice::Fast { .. } => Below::Fast,
-                    FtlChoice::Page { .. } | FtlChoice::Block | FtlChoice::Dftl(_) => Below::NoMerges,
-                },
-            }),
+            "hitstat" => {
+                let hit_log_len = dice.between(1, 20);
+                let levels_period = dice.of(&[None, Some(10), Some(40)]);
+                Self::HitStat(buffer_hitstat::Choices {
+                    adj: dice.one_in(2),
+                    pads: dice.of(&[None, None, Some(Pads::Never), Some(Pads::Always), Some(Pads::From(0.5))]),
+                    pad_window: dice.of(&[1, 4, 20, 64]),
+                    levels: dice.between(1, hit_log_len + 1) as u64,
+                    levels_period,
+                    levels_step: if levels_period.is_some() { dice.of(&[1, 2, 4, 5]) } else { 4 },
+                    hit_log_len,
+                    ages: dice.between(0, hit_log_len),
+                    bounds: dice.of(&[None, None, Some(&[3, 7]), Some(&[1, 2, 9, 20, 32])]),
+                    age_threshold: dice.of(&[10, 100, 150_000]),
+                    eager: dice.one_in(3),
+                    below: match ftl {
+                        FtlChoice::Bast { .. } | FtlChoice::Fast { .. } if dice.one_in(4) => Below::Measured,
+                        FtlChoice::Bast { .. } => Below::Bast,
+                        FtlChoice::Fast { .. } => Below::Fast,
+                        FtlChoice::Page { .. } | FtlChoice::Block | FtlChoice::Dftl(_) => Below::NoMerges,
+                    },
+                })
+            }
             other => panic!("no buffer {other} in the oracle"),
         }
     }
     pub const fn pages_ahead(&self) -> u32 {
         if let Self::Ahead(pages) = self { *pages } else { 0 }
+    }
+    /// The policy is told that nothing is known of the merges below it.
+    pub fn measures_merges(&self) -> bool {
+        matches!(self, Self::HitStat(choices) if choices.below == Below::Measured)
     }
     /// The registered policy and its parameters; `None` for the policy of these tests.
     pub fn plugin(&self) -> Option<(&'static str, Value)> {
@@ -215,8 +228,9 @@ impl BufferChoice {
                     "adj": choices.adj, "padding": rule, "levels": choices.levels,
                     "pad_window": if choices.pads.is_none() { choices.pad_window } else { 64 },
                     "levels_adapt": choices.levels_period.is_some(),
-                    "levels_period": choices.levels_period.unwrap_or(2000), "levels_step": 4,
-                    "hit_log_len": choices.hit_log_len, "age_threshold": choices.age_threshold,
+                    "levels_period": choices.levels_period.unwrap_or(2000), "levels_step": choices.levels_step,
+                    "hit_log_len": choices.hit_log_len, "initial_log": choices.initial_log(),
+                    "list_bounds": choices.bounds, "age_threshold": choices.age_threshold,
                     "full_flush": if choices.eager { "eager" } else { "lazy" },
                 });
                 ("hitstat", params)
@@ -247,7 +261,7 @@ fn aalru_params(choices: &buffer_aalru::Choices) -> Value {
     json!({
         "period": choices.period,
         "period_unit": if choices.by_request { "requests" } else { "pages" },
-        "beta": choices.beta, "tau_min": 0.1, "tau_start": 0.5,
+        "beta": choices.beta, "tau_min": choices.tau_min, "tau_start": 0.5,
         "tau_compare": compare(choices.tau_strict), "pad_compare": compare(choices.pad_strict),
         "padding": "aalru",
         "th_line": if choices.continuous { "continuous" } else { "eq6" },

@@ -39,7 +39,7 @@ pub struct Device {
     pub array: Array,
     pub ftl: Box<dyn Ftl>,
     pub ram: Ram,
-    policy: Box<dyn Policy>,
+    pub policy: Box<dyn Policy>,
     requests: u64,
     version: u64,
     /// When the last write-back ends.

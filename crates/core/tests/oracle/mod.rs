@@ -2,8 +2,9 @@
 //!
 //! Written from the papers and the manual pages. The product gets the same requests; after every one, all fields of its
 //! ledger, the admission, the completion and the bytes read are those of the oracle, and at the end the mean response,
-//! the place and version of every page, the wear and the dirty pages. A field that is added to the ledger does not
-//! compile in `counts.rs` until somebody says there how it is derived.
+//! the place and version of every page, the wear and the dirty pages. What AALRU and HitStat know of their pages is
+//! compared after every fourth. A field that is added to the ledger does not compile in `counts.rs` until somebody says
+//! there how it is derived.
 
 pub mod buffer_aalru;
 pub mod buffer_groups;

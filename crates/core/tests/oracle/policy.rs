@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::counts::Counts;
 
 /// A page in RAM.
@@ -107,5 +109,9 @@ pub trait Policy {
     /// A host flush writes the pages of a logical block together.
     fn by_block(&self) -> bool {
         false
+    }
+    /// Its state in the form of the golden files, if that is compared.
+    fn golden(&self) -> Option<Value> {
+        None
     }
 }

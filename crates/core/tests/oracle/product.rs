@@ -5,6 +5,7 @@ use nandlab::catalog::BUFFERS;
 use nandlab::engine::{Arrival, Engine, EvictWait, PartialWrite, Parts, RamTimes, Settings, Ssd, WriteAck};
 use nandlab::flash::{Clock, ClockTimes, Flash, Geometry, Media, ProgramOrder, TimingModel};
 use nandlab::ftl::{FTLS, Ftl, Shape};
+use nandlab::ledger::MergeKind;
 use nandlab::registry;
 use nandlab::types::{Bytes, Lpn, Nanos, Ppn, Slot};
 use serde_json::{Value, json};
@@ -32,6 +33,15 @@ impl Twist for Fragments {
     }
     fn more_map_bytes(&self) -> u64 {
         self.bytes
+    }
+}
+
+/// Nothing is known of the merges beforehand.
+struct Unknown;
+
+impl Twist for Unknown {
+    fn merges(&self, _: &dyn Ftl) -> Option<MergeKind> {
+        Some(MergeKind::Measured)
     }
 }
 
@@ -107,6 +117,9 @@ pub fn build(case: &Case) -> Box<dyn Ssd> {
     let shape = Shape { geometry, logical_pages, slc_pages: 0, unit_pages: 1, order: ProgramOrder::Ascending, seed: 1 };
     let plugin = registry::find(FTLS, "ftl", case.ftl.name()).expect("an FTL");
     let mut ftl = (plugin.build)(case.ftl.params(), &shape).unwrap_or_else(|error| panic!("{case:?}: {error}"));
+    if case.buffer.measures_merges() {
+        ftl = Box::new(Around::new(ftl, Unknown));
+    }
     if setup.shared_ram.is_some() {
         let bytes_each = setup.fragment_bytes;
         ftl = Box::new(Around::new(ftl, Fragments { logical_pages, bytes_each, bytes: 0 }));

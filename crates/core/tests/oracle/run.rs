@@ -87,7 +87,15 @@ impl Run {
             return Err(format!("{completion:?}, the oracle: admitted {admitted}, finished {mine}\n{counts}"));
         }
         self.compare_counts()?;
+        self.compare_states()?;
         self.compare_places()
+    }
+
+    /// What the policy knows, where the oracle tells it; now and then.
+    fn compare_states(&mut self) -> Result<(), String> {
+        let Some(mine) = self.oracle.policy.golden().filter(|_| self.requests % 4 == 1) else { return Ok(()) };
+        let state = self.product.test_port().golden_state();
+        if state == mine { Ok(()) } else { Err(format!("the policy's state is {state}, the oracle's {mine}")) }
     }
 
     fn compare_counts(&self) -> Result<(), String> {

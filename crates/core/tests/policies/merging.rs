@@ -1,13 +1,15 @@
-//! A small device around one policy that is told something about merges below.
+//! A small device around one policy that is told something about merges below, and what no such policy may be upset by.
 
+use nandlab::buffer::Frames;
 use nandlab::engine::{PartialWrite, Settings, Ssd};
 use nandlab::error::ConfigError;
 use nandlab::flash::Geometry;
 use nandlab::ftl::Ftl;
 use nandlab::ledger::MergeKind;
+use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
-use crate::kit::{Around, Recorder, Rig, Twist, build_ftl};
+use crate::kit::{Around, Dice, Recorder, Rig, Twist, build_ftl, submit};
 
 /// An FTL that says something else about its merges.
 struct Pretends(Option<MergeKind>);
@@ -69,5 +71,56 @@ impl Merging {
         let recorder = Recorder::default();
         device.set_probe(Some(Box::new(recorder.clone())));
         Ok((device, recorder))
+    }
+}
+
+/// Pages that a policy says it has, and those of them that it says are dirty.
+fn listed(state: &Value) -> (usize, Option<usize>) {
+    let len = |list: &Value| list.as_array().map_or(0, Vec::len);
+    match state["lists"].as_object() {
+        None => (len(&state["RB"]) + len(&state["WB"]), Some(len(&state["WB"]))),
+        Some(lists) => {
+            let groups =
+                lists.iter().flat_map(|(bound, list)| list.as_array().unwrap().iter().map(move |g| (bound, g)));
+            let pages = groups.map(|(bound, group)| {
+                let pages = len(&group["pages"]);
+                assert!(pages <= bound.parse().unwrap(), "{pages} pages in the list up to {bound}");
+                pages
+            });
+            (pages.sum(), None)
+        }
+    }
+}
+
+#[test]
+fn trims_flushes_a_new_ledger_and_a_changing_share_of_ram_are_survived() {
+    for (policy, params) in [
+        ("aalru", json!({"period": 64})),
+        ("hitstat", json!({"full_flush": "lazy", "levels_period": 50})),
+        ("hitstat", json!({"full_flush": "eager", "levels_period": 50})),
+    ] {
+        let (mut random, least) = (Dice(14), if policy == "aalru" { 2 } else { 1 });
+        let (mut device, _) = Merging { logical_pages: 250, ..Merging::default() }.device(policy, params);
+        for i in 0..15_000 {
+            let first = random.skewed(240);
+            if i == 12_000 {
+                device.start_measuring();
+            }
+            match random.below64(100) {
+                0..5 => submit(&mut *device, HostOp::Trim, first, 8),
+                5..6 => submit(&mut *device, HostOp::Flush, 0, 0),
+                6 => device.set_frames(Frames { dram: least + random.below64(60) as u32, nvram: 0 }),
+                7..70 => submit(&mut *device, HostOp::Write, first, 1 + random.below64(9) as u32),
+                _ => submit(&mut *device, HostOp::Read, first, 1 + random.below64(4) as u32),
+            }
+            if !random.percent(20) {
+                continue;
+            }
+            let (pages, dirty) = listed(&device.test_port().golden_state());
+            let slots = device.slots();
+            assert_eq!(pages as u32, slots.used().total(), "{policy}");
+            assert!(dirty.is_none_or(|dirty| dirty as u32 == slots.dirty_pages()), "{policy}: {dirty:?} dirty pages");
+        }
+        device.test_port().check();
     }
 }
