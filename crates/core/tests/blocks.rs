@@ -12,6 +12,7 @@ mod policies {
     #[expect(dead_code, reason = "only its helpers for lists serve here")]
     pub mod paged;
     pub mod regions;
+    pub mod wpa;
 }
 
 use policies::harness::refusal;

@@ -11,6 +11,7 @@ mod policies {
     pub mod paged;
     pub mod queues;
     pub mod reconstructions;
+    pub mod urm;
 }
 
 use policies::harness::refusal;

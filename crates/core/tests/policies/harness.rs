@@ -2,15 +2,19 @@
 //! compared, and the state now and then.
 
 use nandlab::buffer::Frames;
-use nandlab::engine::Ssd;
+use nandlab::engine::{Payload, Ssd};
 use nandlab::flash::Geometry;
 use nandlab::ledger::{Cause, Op};
-use nandlab::types::HostOp;
+use nandlab::types::{Hint, HostOp, HostRequest, Nanos};
 use serde_json::{Value, json};
 
 use crate::kit::{Dice, Event, Recorder, Rig, submit, times, try_lab};
 
 pub trait Reference {
+    /// What the host tells of the next request.
+    fn hint(&mut self, _random: &mut Dice) -> Hint {
+        Hint::default()
+    }
     /// A request of `_pages` pages begins; the FTL has programmed `_from_below` pages of its own so far.
     fn begin(&mut self, _pages: u32, _from_below: u64) {}
     fn access(&mut self, lpn: u32, is_write: bool, done: &mut Vec<Event>);
@@ -32,17 +36,20 @@ pub struct Run {
     pub roomy: bool,
 }
 
-pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Ssd> {
+pub fn rig(run: &Run) -> Rig {
     let Run { logical_pages, block_pages, frames, nvram, filled, roomy } = *run;
     let blocks = logical_pages.div_ceil(block_pages) + if roomy { 1 << 17 } else { 8 };
-    let rig = Rig {
+    Rig {
         times: times(3, 20, 100, 0),
         ftl_params: json!({"frontiers": "single"}),
         frames: Frames { dram: frames, nvram },
         filled,
         ..Rig::new(Geometry::single_die(blocks, block_pages, 512), logical_pages, frames)
-    };
-    rig.device(policy, params)
+    }
+}
+
+pub fn device(policy: &str, params: Value, run: &Run) -> Box<dyn Ssd> {
+    rig(run).device(policy, params)
 }
 
 /// What is said about a policy of the device `lab` with one setting.
@@ -104,7 +111,10 @@ pub fn compare(
             _ => {
                 let is_write = random.below(8) < writes_in_8;
                 let from_below = device.ledger().programs_from_below();
-                submit(device, if is_write { HostOp::Write } else { HostOp::Read }, u64::from(lpn), pages);
+                let op = if is_write { HostOp::Write } else { HostOp::Read };
+                let hint = reference.hint(random);
+                let request = HostRequest { hint, ..HostRequest::new(Nanos(0), op, u64::from(lpn), pages) };
+                device.submit(&request, Payload::None).unwrap();
                 reference.begin(pages, from_below);
                 (lpn..lpn + pages).for_each(|lpn| reference.access(lpn, is_write, &mut wanted));
                 accesses += u64::from(pages);

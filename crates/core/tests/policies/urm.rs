@@ -7,7 +7,7 @@ use nandlab::ledger::Cause;
 use nandlab::types::{Hint, Pattern};
 use serde_json::{Value, json};
 
-use super::watched::{LOGICAL_PAGES, Reference, Watched, compare};
+use super::harness::{Reference, Run, compare, device, run_enough};
 use crate::kit::{Dice, Event};
 
 #[derive(Clone, Debug)]
@@ -22,8 +22,13 @@ struct UrmPage {
 
 struct UrmReference {
     capacity: usize,
+    logical_pages: u32,
     mru: bool,
     consumed_first: bool,
+    /// Program locations.
+    pcs: u32,
+    /// Of the request, from its next page on.
+    hint: Hint,
     pages: Vec<UrmPage>,
     period: BTreeMap<u32, u32>,
     time: u64,
@@ -53,7 +58,15 @@ impl UrmReference {
 }
 
 impl Reference for UrmReference {
-    fn access(&mut self, lpn: u32, write: bool, hint: Hint, done: &mut Vec<Event>) {
+    fn hint(&mut self, random: &mut Dice) -> Hint {
+        let patterns = [Pattern::Sequential, Pattern::Random, Pattern::ClusteredHot, Pattern::Looping];
+        let (pattern, pc) = (random.pick(&patterns), random.below(self.pcs) * 1_000_003);
+        self.hint = Hint { pattern, pc, run_pages: random.below(9), period: random.below(6), mappings: 0 };
+        self.hint
+    }
+    fn access(&mut self, lpn: u32, write: bool, done: &mut Vec<Event>) {
+        let hint = self.hint;
+        self.hint.run_pages = hint.run_pages.saturating_sub(1).max(1);
         self.period.insert(hint.pc, hint.period);
         if let Some(at) = self.pages.iter().position(|page| page.lpn == lpn) {
             let dirty = self.pages.remove(at).dirty;
@@ -76,7 +89,7 @@ impl Reference for UrmReference {
         if write || hint.pattern == Pattern::Random {
             return;
         }
-        let run = lpn..(lpn + hint.run_pages.max(1)).min(LOGICAL_PAGES);
+        let run = lpn..(lpn + hint.run_pages.max(1)).min(self.logical_pages);
         let absent = run.clone().filter(|l| self.pages.iter().all(|page| page.lpn != *l));
         let mut wanted: Vec<u32> = absent.take(self.capacity - 1).collect();
         while self.pages.len() + wanted.len() > self.capacity {
@@ -122,21 +135,29 @@ impl Reference for UrmReference {
 
 #[test]
 fn urm_decides_like_a_plain_reference() {
-    for seed in 0..150 {
-        let mut dice = Dice(seed ^ 0xABCD);
-        let (mru, consumed_first) = (dice.one_in(2), dice.one_in(2));
-        let frames = Frames { dram: 1 + dice.below(30), nvram: 0 };
+    // The NVRAM is not used; with it the DRAM may be gone for a while.
+    let make = |random: &mut Dice| {
+        let (frames, logical_pages, filled) = (1 + random.below(30), 20 + random.below(230), random.one_in(2));
+        Run { logical_pages, block_pages: 4, frames, nvram: 4, filled, roomy: false }
+    };
+    run_enough(81, make, |run, random, label| {
+        let (mru, consumed_first) = (random.one_in(2), random.one_in(2));
         let params = json!({"loop_victim": if mru { "mru" } else { "lru" }, "consumed_first": consumed_first});
-        let mut watched = Watched::new("urm", params, frames, 4);
         let mut reference = UrmReference {
-            capacity: frames.dram as usize,
+            capacity: run.frames as usize,
+            logical_pages: run.logical_pages,
             mru,
             consumed_first,
+            pcs: 1 + random.below(12),
+            hint: Hint::default(),
             pages: Vec::new(),
             period: BTreeMap::new(),
             time: 0,
         };
-        compare(&mut watched, &mut reference, Frames { dram: frames.dram + 3, nvram: 9 }, seed, 1500);
-        assert!(watched.device.ledger().prefetched_pages > 20 || frames.dram < 3);
-    }
+        let label = format!("{label}, {params}");
+        let mut device = device("urm", params, run);
+        let accesses = compare(&label, &mut *device, &mut reference, run, random, 1500);
+        assert!(device.ledger().prefetched_pages > 20 || run.frames < 3, "{label}");
+        accesses
+    });
 }

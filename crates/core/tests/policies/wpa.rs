@@ -1,16 +1,15 @@
 //! WPA against a slow reference.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use nandlab::buffer::Frames;
 use nandlab::error::ConfigError;
 use nandlab::ledger::Cause;
-use nandlab::types::Hint;
+use nandlab::types::HostOp;
 use serde_json::{Value, json};
 
-use super::watched::{Reference, Watched, compare, rig};
-use crate::kit::{Dice, Event};
+use super::harness::{Reference, Run, compare, device, rig, run_enough};
+use crate::kit::{Dice, Event, submit};
 
 struct WpaReference {
     dram_pages: usize,
@@ -86,7 +85,7 @@ impl WpaReference {
 }
 
 impl Reference for WpaReference {
-    fn access(&mut self, lpn: u32, write: bool, _: Hint, done: &mut Vec<Event>) {
+    fn access(&mut self, lpn: u32, write: bool, done: &mut Vec<Event>) {
         let found = Event::Access { lpn, write, hit: true };
         if let Some(at) = self.dram.iter().position(|page| page.0 == lpn) {
             let (_, reref, ow) = self.dram.remove(at);
@@ -167,27 +166,33 @@ fn nvram_frames(frames: Frames, in_pages: bool, block: u32) -> usize {
     (if in_pages { frames.nvram } else { frames.nvram / block }) as usize
 }
 
+/// A device of 250 pages, nothing of it written.
+fn shape(dram: u32, nvram: u32, block_pages: u32) -> Run {
+    Run { logical_pages: 250, block_pages, frames: dram, nvram, filled: false, roomy: false }
+}
+
 /// Runs WPA and the reference with random parameters.
-fn compare_all(seeds: Range<u64>, in_pages: bool) {
-    for seed in seeds {
-        let mut dice = Dice(seed ^ 0x1234);
-        let block = 2 + dice.below(7);
-        let blocks = (1 + dice.below(6)) * block;
-        let nvram = if in_pages { 1 + dice.below(blocks) } else { blocks };
-        let frames = Frames { dram: 1 + dice.below(16), nvram };
-        let pel_size = dice.one_in(2).then(|| dice.below(20));
-        let (remove_on_hit, when_full) = (dice.one_in(2), dice.one_in(3));
+fn compare_all(seed: u64, in_pages: bool) {
+    let make = |random: &mut Dice| {
+        let block = 2 + random.below(7);
+        let blocks = (1 + random.below(6)) * block;
+        let nvram = if in_pages { 1 + random.below(blocks) } else { blocks };
+        Run { filled: random.one_in(2), ..shape(1 + random.below(16), nvram, block) }
+    };
+    run_enough(seed, make, |run, random, label| {
+        let frames = Frames { dram: run.frames, nvram: run.nvram };
+        let pel_size = random.one_in(2).then(|| random.below(20));
+        let (remove_on_hit, when_full) = (random.one_in(2), random.one_in(3));
         let mut params =
             json!({"pel_size": pel_size, "pel_remove_on_hit": remove_on_hit, "evict_when_full": when_full});
         if in_pages {
             params["nvram_unit"] = json!("page");
         }
-        let mut watched = Watched::new("wpa", params, frames, block);
         let mut reference = WpaReference {
             dram_pages: frames.dram as usize,
             in_pages,
-            nvram_frames: nvram_frames(frames, in_pages, block),
-            block,
+            nvram_frames: nvram_frames(frames, in_pages, run.block_pages),
+            block: run.block_pages,
             pel_size: pel_size.map(|n| n as usize),
             remove_on_hit,
             when_full,
@@ -195,31 +200,31 @@ fn compare_all(seeds: Range<u64>, in_pages: bool) {
             nvram: Vec::new(),
             pel: Vec::new(),
         };
-        let most = Frames { dram: frames.dram + 3, nvram: frames.nvram + 8 };
-        compare(&mut watched, &mut reference, most, seed, 1500);
-    }
+        let label = format!("{label}, {params}");
+        compare(&label, &mut *device("wpa", params, run), &mut reference, run, random, 1500)
+    });
 }
 
 #[test]
 fn wpa_decides_like_a_plain_reference() {
-    compare_all(0..150, false);
+    compare_all(71, false);
 }
 
 #[test]
 fn wpa_with_an_nvram_of_pages_decides_like_a_plain_reference() {
-    compare_all(1000..1150, true);
+    compare_all(72, true);
 }
 
 /// Why a policy refuses its memories.
-fn refusal(policy: &str, params: Value, frames: Frames) -> ConfigError {
-    let rig = rig(frames, 4);
+fn refused(policy: &str, params: Value, dram: u32, nvram: u32) -> ConfigError {
+    let rig = rig(&shape(dram, nvram, 4));
     rig.try_device(policy, params, rig.ftl()).err().expect("it is refused")
 }
 
 #[test]
 fn wpa_is_refused_without_a_block_frame() {
     for (dram, nvram, key) in [(0, 8, "ram"), (4, 3, "ram.nvram")] {
-        let error = refusal("wpa", json!({}), Frames { dram, nvram });
+        let error = refused("wpa", json!({}), dram, nvram);
         assert_eq!(error.key, key, "{error}");
     }
 }
@@ -228,8 +233,8 @@ fn wpa_is_refused_without_a_block_frame() {
 fn nvram_of_pages_may_be_smaller_than_a_block() {
     for policy in ["wpa", "clock-dnv"] {
         let params = json!({"nvram_unit": "page"});
-        rig(Frames { dram: 4, nvram: 1 }, 4).device(policy, params.clone());
-        let error = refusal(policy, params, Frames { dram: 4, nvram: 0 });
+        device(policy, params.clone(), &shape(4, 1, 4));
+        let error = refused(policy, params, 4, 0);
         assert_eq!(error.key, "ram.nvram", "{error}");
     }
 }
@@ -237,12 +242,11 @@ fn nvram_of_pages_may_be_smaller_than_a_block() {
 /// One page of every block is read: block frames hold one page each, pages fill the NVRAM.
 #[test]
 fn scattered_reads_fill_an_nvram_of_pages_only() {
-    let frames = Frames { dram: 2, nvram: 20 };
-    for (policy, read) in [("wpa", true), ("clock-dnv", false)] {
+    for (policy, op) in [("wpa", HostOp::Read), ("clock-dnv", HostOp::Write)] {
         let held = |unit| {
-            let mut watched = Watched::new(policy, json!({"nvram_unit": unit}), frames, 5);
-            (0..40).for_each(|block| watched.touch(5 * block, !read));
-            watched.device.slots().used().nvram
+            let mut device = device(policy, json!({"nvram_unit": unit}), &shape(2, 20, 5));
+            (0..40).for_each(|block| submit(&mut *device, op, 5 * block, 1));
+            device.slots().used().nvram
         };
         assert_eq!((held("block"), held("page")), (4, 20), "{policy}");
     }
