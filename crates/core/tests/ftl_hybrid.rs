@@ -8,9 +8,9 @@ mod hybrid {
     pub mod reference;
 }
 
-use kit::below;
 use kit::point::compare;
 use kit::tiny::{build, flash, shape};
+use kit::{below, fill};
 use nandlab::conform;
 use nandlab::flash::{Flash, Media, ProgramOrder, Ticket};
 use nandlab::ftl::{Batch, Ftl, PageRead, PageWrite};
@@ -49,13 +49,7 @@ fn counting(name: &str, params: &Value, pages: u32, blocks: u32, logical: u32) -
     let shape = shape(pages, blocks, logical, ProgramOrder::Ascending);
     let mut ftl = build(name, params, &shape).unwrap();
     let mut flash = flash(&shape, Media::None);
-    for lbn in 0..shape.logical_blocks() {
-        let all: Vec<PageWrite> =
-            (lbn * pages..((lbn + 1) * pages).min(logical)).map(|lpn| page(lpn, Cause::Host)).collect();
-        ftl.fill(&mut flash, Lbn(lbn), Batch::new(&all, &[]));
-    }
-    ftl.filled(&mut flash);
-    flash.start_measuring();
+    fill(&mut *ftl, &mut flash, &shape);
     (ftl, flash)
 }
 
@@ -195,13 +189,6 @@ fn last_with_everything_sequential_is_the_original_bast() {
     assert_eq!(counts[0], counts[1]);
     let (.., switches, partial, full, _, dead) = counts[0];
     assert!(switches > 100 && partial > 100 && full > 100 && dead == 0, "{switches} {partial} {full} {dead}");
-}
-
-#[test]
-fn one_superblock_amplifies_like_greedy_page_mapping() {
-    let params = json!({"superblock_blocks": 1 << 20, "update_blocks": 1 << 20});
-    write_amplification("superblock", &params, "greedy", "0.2", 25, 6);
-    write_amplification("superblock", &params, "greedy", "0.28", 25, 6);
 }
 
 #[test]
@@ -418,29 +405,4 @@ fn map_takes_the_ram_that_the_papers_say() {
         bytes("superblock", json!({"update_blocks": 2, "cache_entries": 100}), 200),
         4 * 1000 / 8 * 10 + 8 * 100
     );
-}
-
-/// Measured against the closed forms in write-amplification.csv: uniform writes, one frontier for host and collection.
-fn write_amplification(ftl: &str, params: &Value, csv_policy: &str, op: &str, warm_up: u64, measured: u64) {
-    const PAGES: u32 = 64;
-    const BLOCKS: u32 = 1024;
-    let row = include_str!("golden/write-amplification.csv")
-        .lines()
-        .map(|line| line.split(',').collect::<Vec<_>>())
-        .find(|r| {
-            (r[0], r[1], r[2], r[3], r[4], r[7])
-                == (csv_policy, "uniform", "single frontier", "spare/logical", op, "64")
-        })
-        .expect("the table has the row");
-    let (rho, formula): (f64, f64) = (row[5].parse().unwrap(), row[13].parse().unwrap());
-    // T = (blocks - reserve) * pages: the reserve is on top.
-    let logical = (rho * f64::from(PAGES * BLOCKS)).round() as u32;
-    let (mut ftl, mut flash) = counting(ftl, params, PAGES, BLOCKS + 1, logical);
-    let mut rng = Pcg64Mcg::new(17);
-    write_uniformly(&mut ftl, &mut flash, &mut rng, logical, warm_up * u64::from(logical));
-    let start = flash.ledger;
-    write_uniformly(&mut ftl, &mut flash, &mut rng, logical, measured * u64::from(logical));
-    let window = flash.ledger - start;
-    let amplification = window.programs() as f64 / window.count(Op::Program, Cause::Host) as f64;
-    close(&format!("{csv_policy} OP {op}"), amplification, formula, 0.01);
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::kit::{below, build_ftl, fill, flash, times};
 
-/// The FTL `page` on one die, every page written once.
+/// An FTL on one die, every page written once.
 pub struct Device {
     pub ftl: Box<dyn Ftl>,
     pub flash: Flash,
@@ -17,7 +17,12 @@ pub struct Device {
 }
 
 impl Device {
+    /// With the FTL `page`.
     pub fn new(params: &Value, pages_per_block: u32, blocks: u32, logical: u32) -> Self {
+        Self::of("page", params, pages_per_block, blocks, logical)
+    }
+
+    pub fn of(ftl: &str, params: &Value, pages_per_block: u32, blocks: u32, logical: u32) -> Self {
         let shape = Shape {
             geometry: Geometry::single_die(blocks, pages_per_block, 512),
             logical_pages: logical,
@@ -26,7 +31,7 @@ impl Device {
             order: ProgramOrder::Strict,
             seed: 7,
         };
-        let mut ftl = build_ftl("page", params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
+        let mut ftl = build_ftl(ftl, params.clone(), &shape).unwrap_or_else(|error| panic!("{params}: {error}"));
         let times = times(50_000, 500_000, 2_000_000, 10_000);
         let mut flash = flash(&shape, Media::None, TimingModel::named("serial"), times);
         fill(&mut *ftl, &mut flash, &shape);
