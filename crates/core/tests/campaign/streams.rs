@@ -7,7 +7,9 @@ use std::collections::HashSet;
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
-/// A hash of numbers in their order: the finalizer of splitmix64 (Steele, Lea and Flood, OOPSLA 2014) after each.
+use crate::kit::{below, mix};
+
+/// A hash of numbers in their order: the finaliser of splitmix64 after each.
 #[derive(Clone, Copy, Debug)]
 pub struct Digest(u64);
 
@@ -16,10 +18,7 @@ impl Digest {
         Self(start)
     }
     pub fn add(&mut self, number: u64) {
-        let mut z = (self.0 ^ number).wrapping_add(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        self.0 = z ^ (z >> 31);
+        self.0 = mix((self.0 ^ number).wrapping_add(0x9E37_79B9_7F4A_7C15));
     }
     pub const fn value(self) -> u64 {
         self.0
@@ -46,7 +45,7 @@ impl Dice {
         Self { rng: Pcg64Mcg::new(high << 64 | low), thrown: Digest::new(0) }
     }
     pub fn below(&mut self, bound: u32) -> u32 {
-        let thrown = crate::kit::below(&mut self.rng, bound);
+        let thrown = below(&mut self.rng, bound);
         self.thrown.add(u64::from(thrown) << 32 | u64::from(bound));
         thrown
     }

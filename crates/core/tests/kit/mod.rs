@@ -14,7 +14,7 @@ pub mod tiny;
 
 pub use around::{Around, Twist};
 pub use at_once::at_once;
-pub use dice::{Dice, below};
+pub use dice::{Dice, below, mix};
 pub use lab::{lab, small, try_lab, try_preset};
 pub use recorder::{Event, Recorder, numbers};
 pub use rig::{Rig, build_ftl, fill, flash, submit, times};

@@ -1,11 +1,6 @@
 //! Random choices. Every stream begins at its own point: seeds are mixed before use.
 
-/// The finaliser of `SplitMix64` (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-pub fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
+use crate::kit::mix;
 
 #[derive(Clone)]
 pub struct Dice(u64);

@@ -1,7 +1,7 @@
 //! A small device around one policy that is told something about merges below, and what no such policy may be upset by.
 
 use nandlab::buffer::Frames;
-use nandlab::engine::{PartialWrite, Settings, Ssd};
+use nandlab::engine::Ssd;
 use nandlab::error::ConfigError;
 use nandlab::flash::Geometry;
 use nandlab::ftl::Ftl;
@@ -32,7 +32,6 @@ pub struct Merging {
     pub ftl: &'static str,
     pub real_ftl: &'static str,
     pub ftl_params: &'static str,
-    pub partial_write: PartialWrite,
 }
 
 impl Default for Merging {
@@ -46,7 +45,6 @@ impl Default for Merging {
             ftl: "page",
             real_ftl: "page",
             ftl_params: "{}",
-            partial_write: PartialWrite::Fetch,
         }
     }
 }
@@ -62,7 +60,6 @@ impl Merging {
         let rig = Rig {
             ftl: self.real_ftl,
             ftl_params: serde_json::from_str(self.ftl_params).unwrap(),
-            settings: Settings { partial_write: self.partial_write, ..Settings::one_at_a_time(self.logical_pages) },
             filled: true,
             ..Rig::new(geometry, self.logical_pages, self.frames)
         };

@@ -52,7 +52,6 @@ impl Order for Sieve {
         }
         self.queue.remove(at);
     }
-    fn resize(&mut self, _: u32, _: &Pages) {}
     fn state(&self, pages: &Pages) -> Value {
         json!({"queue": annotated(pages, &self.queue, "visited"), "hand": self.hand})
     }

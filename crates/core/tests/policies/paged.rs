@@ -42,7 +42,7 @@ pub trait Order {
     /// The host trimmed a resident page.
     fn remove(&mut self, lpn: u32, pages: &Pages);
     /// There are that many frames now.
-    fn resize(&mut self, frames: u32, pages: &Pages);
+    fn resize(&mut self, _frames: u32, _pages: &Pages) {}
     fn state(&self, pages: &Pages) -> Value;
 }
 

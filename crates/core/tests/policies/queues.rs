@@ -18,7 +18,6 @@ impl Order for Fifo {
     fn remove(&mut self, lpn: u32, _: &Pages) {
         take(&mut self.0, lpn);
     }
-    fn resize(&mut self, _: u32, _: &Pages) {}
     fn state(&self, pages: &Pages) -> Value {
         json!({"fifo": pages.golden_list(&self.0)})
     }
@@ -74,7 +73,6 @@ impl Order for Clock {
         self.ring[at] = None;
         self.free.push(at);
     }
-    fn resize(&mut self, _: u32, _: &Pages) {}
     fn state(&self, pages: &Pages) -> Value {
         let place = |place: &Option<(u32, bool)>| {
             let Some((lpn, referenced)) = *place else { return Value::Null };
@@ -132,7 +130,6 @@ impl Order for Wsr {
         self.cold.retain(|page| *page != lpn);
         take(&mut self.lru, lpn);
     }
-    fn resize(&mut self, _: u32, _: &Pages) {}
     fn state(&self, pages: &Pages) -> Value {
         json!({"lru": flagged(pages, &self.lru, &self.cold)})
     }
@@ -193,7 +190,6 @@ impl Order for Ccf {
             list.retain(|page| *page != lpn);
         }
     }
-    fn resize(&mut self, _: u32, _: &Pages) {}
     fn state(&self, pages: &Pages) -> Value {
         let list = |list| flagged(pages, list, &self.cold);
         json!({"mixed": list(&self.mixed), "cold_clean": list(&self.cold_clean)})

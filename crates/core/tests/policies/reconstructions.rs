@@ -124,7 +124,6 @@ impl Order for Carf {
     fn remove(&mut self, lpn: u32, _: &Pages) {
         self.pages.retain(|page| page.0 != lpn);
     }
-    fn resize(&mut self, _: u32, _: &Pages) {}
     fn state(&self, pages: &Pages) -> Value {
         let page = |known: (u32, f64, u64)| {
             let mut page = pages.golden(known.0);
