@@ -39,6 +39,10 @@ pub trait Order {
     /// Takes out the page that leaves: for a missed page, or because there are fewer frames.
     fn victim(&mut self, incoming: Option<u32>, pages: &Pages) -> u32;
     fn insert(&mut self, lpn: u32, is_write: bool, pages: &Pages);
+    /// The access is over.
+    fn over(&mut self) {}
+    /// The host flushed a page that stays.
+    fn cleaned(&mut self) {}
     /// The host trimmed a resident page.
     fn remove(&mut self, lpn: u32, pages: &Pages);
     /// There are that many frames now.
@@ -103,6 +107,7 @@ impl<O: Order> Reference for Paged<O> {
             self.order.insert(lpn, is_write, &self.pages);
         }
         done.push(Event::Access { lpn, write: is_write, hit });
+        self.order.over();
     }
     fn trim(&mut self, lpn: u32) {
         if self.pages.0.contains_key(&lpn) {
@@ -118,6 +123,7 @@ impl<O: Order> Reference for Paged<O> {
                 self.trim(lpn);
             } else {
                 self.pages.0.insert(lpn, false);
+                self.order.cleaned();
             }
         }
     }
