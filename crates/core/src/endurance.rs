@@ -79,7 +79,7 @@ pub struct Measured {
     pub logical_bytes: u64,
     /// Bytes that the host wrote.
     pub written_bytes: u64,
-    /// Bytes programmed, all causes, and of pages that stay without data beside them.
+    /// Bytes programmed, all causes, and those of pages that stay without data next to them.
     pub programmed_bytes: u64,
     /// Bytes that blocks would have held for the same erases: those programmed, and of every page in SLC mode what its cells
     /// hold otherwise.

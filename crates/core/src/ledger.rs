@@ -271,7 +271,8 @@ ledger! {
         merges_full_log_pages,
         /// Pages programmed in log blocks, except for copies of merges.
         log_pages,
-        /// Log pages that a merge took to a data block without data of any other write command: HitStat's overhead pages.
+        /// Pages of log blocks that a merge took to a data block without data of any other write command: HitStat's overhead
+        /// pages.
         log_pages_merged_alone,
         /// Pages that were programmed in log blocks when those were erased.
         log_pages_reclaimed,

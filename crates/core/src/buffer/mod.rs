@@ -89,7 +89,7 @@ pub enum Bypass {
 }
 
 impl Bypass {
-    /// Whether a page of this access passes by if it is not in the buffer.
+    /// Whether a page of this access bypasses the buffer if it is not there.
     #[inline]
     pub(crate) fn takes(self, access: &Access) -> bool {
         let is_sequential = || access.hint.pattern == Pattern::Sequential;

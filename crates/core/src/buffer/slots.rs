@@ -82,7 +82,7 @@ impl Facts {
     }
 }
 
-/// What a frame holds: the page and its flags side by side, because whoever evicts a page needs both. A free frame has no
+/// What a frame holds: the page and its flags side by side, because evicting a page needs both. A free frame has no
 /// flags, and the number of the next free one in place of the page.
 #[derive(Clone, Copy, Debug)]
 struct Held {

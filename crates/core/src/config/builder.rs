@@ -279,7 +279,7 @@ impl Builder {
         })?;
         config.preset = self.preset_name;
         self.leave_out(&mut config);
-        // The scheduler of the preset goes with its timing model; one that somebody asks for stays, and is refused.
+        // The scheduler of the preset goes with its timing model; one that was asked for stays, and is refused.
         let schedules = config.device.timing.model.rule().schedules;
         if !schedules && self.root["device"]["scheduler"] == self.preset["device"]["scheduler"] {
             config.device.scheduler = SchedulerConfig::default();

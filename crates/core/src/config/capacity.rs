@@ -4,7 +4,7 @@ use super::{DeviceConfig, OverProvisioning};
 use crate::error::ConfigError;
 use crate::types::Bytes;
 
-/// Most pages of an array: numbers of pages have 31 bits in spare areas, and four of them are markers.
+/// Most pages of an array: numbers of pages have 31 bits in the OOB, and four of them are markers.
 pub(super) const PAGES_MAX: u64 = (1 << 31) - 4;
 /// Most erase blocks of a plane.
 pub(super) const BLOCKS_MAX: u32 = 1 << 24;

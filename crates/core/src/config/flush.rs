@@ -20,7 +20,7 @@ pub struct FlushConfig {
     /// A page that has been dirty for this long is written; it stays in its frame, clean, if the policy keeps such pages.
     /// Absent: never.
     pub age: Option<Nanos>,
-    /// As soon as so many pages are dirty, those that have been so for the longest are written together; what has aged takes
+    /// As soon as this many pages are dirty, those that have been so the longest are written together; what has aged takes
     /// as many along. 2 to 65,536, or `unit`, a page of the flash (`device.commands.unit_pages`), or `stripe`, what the dies can
     /// program at a time. Absent: a page is written alone when it has aged.
     pub gather: Option<Gather>,
@@ -39,7 +39,7 @@ pub enum Gather {
     /// As many as all dies can program at a time: a unit of each, with `device.commands.planes` of each of its planes. Drives
     /// write such stripes, so that dies work in step and what waits for room gets it at once.
     Stripe,
-    /// So many.
+    /// This many.
     #[serde(untagged)]
     Pages(u32),
 }
@@ -90,7 +90,7 @@ impl FlushConfig {
                 refuse("ram.flush.most", problem, "leave it out for what the dies program at a time")
             }
             Some(_) if above.is_none() && age.is_none() && gather.is_none() => {
-                let problem = "nothing is flushed ahead of which there could be too much".to_owned();
+                let problem = "nothing is flushed ahead, so that there is nothing to bound".to_owned();
                 refuse("ram.flush.most", problem, "set ram.flush.above, age or gather, or leave it out")
             }
             _ => Ok(()),

@@ -1,4 +1,4 @@
-//! The host interface: which link, and what a request costs besides.
+//! The host interface: which link, and what else a request costs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -114,7 +114,7 @@ impl HostLink {
     /// - SATA: 1.5, 3 or 6 Gb/s, 8b/10b (Serial ATA revision 3): 150, 300 or 600 MB/s, one frame at a time whatever its way.
     ///   A data frame has 8,192 bytes of data and 16 of SOF, header, CRC and EOF.
     /// - PCI Express: a queue each way. Generations 1 and 2 code 8 bits in 10, generations 3 to 5 128 bits in 130 (PCI
-    ///   Express base specification). A packet has 256 bytes of data and 24 besides: header of 4 dwords, framing and sequence
+    ///   Express base specification). A packet has 256 bytes of data and 24 more: header of 4 dwords, framing and sequence
     ///   number, LCRC (Intel AN 855, 'Protocol overhead': six dwords without the optional ECRC). Generation 6 sends
     ///   units of 256 bytes (flits) of which 236 are packets, which need the header of 16 bytes alone.
     ///

@@ -1,4 +1,4 @@
-//! What a preset says that would have no effect, or contradict what is laid over it: it goes with what it hangs on.
+//! What a preset says that would have no effect, or contradict what is laid over it: it goes with what it depends on.
 
 use serde_json::Value;
 
@@ -11,10 +11,10 @@ pub(super) enum Laid {
     Key(String, Value),
 }
 
-/// What keys of a preset hang on is gone.
+/// What keys of a preset depend on is gone.
 type IsGone = fn(&Value) -> bool;
 
-/// By what they hang on, keys of a preset.
+/// By what they depend on, keys of a preset.
 const HANG_ON: [(IsGone, &[&str]); 5] = [
     (suspends_nothing, &["/device/scheduler/suspend_time", "/device/scheduler/resume_time"]),
     (places_by_number, &["/ftl/whole_units"]),
@@ -46,8 +46,8 @@ fn keeps_no_pages(root: &Value) -> bool {
     root["buffer"]["name"] == "none"
 }
 
-/// Takes out what only the preset says and what hangs on something that somebody said otherwise. What is asked for besides the
-/// preset stays, and is refused.
+/// Takes out what only the preset says and what depends on something that was set otherwise. What is asked for in
+/// addition to the preset stays, and is refused.
 pub(super) fn without_what_hangs(mut root: Value, laid: &[Laid]) -> Value {
     for (is_gone, keys) in HANG_ON {
         if is_gone(&root) {

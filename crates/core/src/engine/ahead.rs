@@ -35,7 +35,7 @@ impl<B: Buffer> Engine<B, Storage> {
         }
     }
 
-    /// The policy makes room, and nobody waits.
+    /// The policy makes room, and nothing waits.
     fn evict_ahead(&mut self) {
         let count = |ledger: &Ledger| (ledger.write_back_pages, ledger.buffer_write_pages);
         let (used, before) = (self.slots.used(), count(self.below.ledger()));

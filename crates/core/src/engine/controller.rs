@@ -19,7 +19,7 @@ pub struct ControllerTimes {
 }
 
 impl ControllerTimes {
-    /// Of a read or not, with so many pages of data.
+    /// Of a read or not, with this many pages of data.
     fn takes(&self, is_read: bool, pages: u64) -> Nanos {
         (if is_read { self.read } else { self.write }) + self.page * pages
     }
@@ -39,8 +39,8 @@ impl Controller {
         Self { times, free: (0..times.cores).map(|_| Reverse(Nanos::ZERO)).collect() }
     }
 
-    /// A command is there since `ready`, with so many pages of data: when it has been carried out. `busy` grows by the time of
-    /// the core.
+    /// A command with this many pages of data is there since `ready`: when it has been carried out. `busy` grows by the time
+    /// of the core.
     pub(super) fn carry_out(&mut self, is_read: bool, pages: u64, ready: Nanos, busy: &mut Nanos) -> Nanos {
         let takes = self.times.takes(is_read, pages);
         let Reverse(free) = self.free.pop().expect("there is a core");

@@ -6,8 +6,8 @@ use crate::types::{HostRequest, Lpn, Slot};
 
 impl<B: Buffer, L: Below> Engine<B, L> {
     /// Carries out the plan in its order and empties it; pages are read ahead for `access`, after all else. Returns when
-    /// all that it writes is over, joined with `room`. The first frame in the memory that is `wanted` is left to whoever waits
-    /// for that, who then wants no more; other frames can be used when their pages are written.
+    /// all that it writes is over, joined with `room`. The first frame in the memory that is `wanted` is left to what waits
+    /// for it, which then wants no more; other frames can be used when their pages are written.
     #[inline]
     pub(super) fn carry_out_plan(
         &mut self,

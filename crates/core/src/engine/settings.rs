@@ -59,7 +59,7 @@ pub struct FlushAhead {
     pub marks: Option<FillMarks>,
     /// Write what has been dirty for this long.
     pub age: Option<Nanos>,
-    /// Write so many dirty pages together, 1 or more, as soon as there are so many.
+    /// Write this many dirty pages together, 1 or more, as soon as there are that many.
     pub gather: Option<u32>,
     /// A write begins when fewer pages than this are under way, 1 or more.
     pub most: u32,

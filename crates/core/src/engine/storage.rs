@@ -99,7 +99,7 @@ pub struct Storage {
     /// Pages are flushed ahead, the FTL works in idle time, the array ages, groups of reads are counted, or the flash had more to
     /// do than it may when a request comes: see [`Engine::before_admission`].
     attentive: bool,
-    /// Somebody takes notice of requests, accesses and drops: see [`Storage::observe`].
+    /// Something takes notice of requests, accesses and drops: see [`Storage::observe`].
     observed: bool,
     /// Every data page below the buffer costs the FTL one look-up.
     map_on_flash: bool,

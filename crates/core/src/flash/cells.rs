@@ -201,14 +201,14 @@ pub(super) struct CellTimes {
     reads: u64,
     /// The block erased last was in SLC mode.
     erased_slc: bool,
-    /// By block: when its first page was programmed, if age matters; [`NEVER`] since its erase, or if nobody told.
+    /// By block: when its first page was programmed, if age matters; [`NEVER`] since its erase, or if it was not told.
     since: Vec<Nanos>,
     /// End of the preconditioning: what was written until then is old.
     measured_from: Nanos,
 }
 
 impl CellTimes {
-    /// Times to sense a page of a block with so many erases, at a time.
+    /// Times to sense a page of a block with this many erases, at a given time.
     fn senses(&mut self, pbn: Pbn, erases: u32, now: Nanos) -> u64 {
         if !self.config.retries() {
             return 1;

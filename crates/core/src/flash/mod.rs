@@ -75,7 +75,7 @@ struct Cells {
     reliability: Option<reliability::Reliability>,
 }
 
-/// The flash array: cells, spare areas, wear, time and ledger, under the rules of NAND.
+/// The flash array: cells, OOB, wear, time and ledger, under the rules of NAND.
 #[derive(Debug)]
 pub struct Flash {
     geometry: Geometry,

@@ -179,7 +179,7 @@ impl Flash {
     /// With `wear_out` a block lasts `pe_cycles` erases.
     ///
     /// # Errors
-    /// When an option is out of range, a die has more bad blocks than spare ones, or nobody relocates disturbed blocks.
+    /// When an option is out of range, a die has more bad blocks than spare ones, or nothing relocates disturbed blocks.
     pub fn set_reliability(
         &mut self,
         config: ReliabilityConfig,

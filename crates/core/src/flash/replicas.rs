@@ -1,4 +1,4 @@
-//! Pages of which there are several copies: which of them is read.
+//! Pages with several copies: which of them is read.
 
 use super::{Flash, Ticket};
 use crate::ledger::Cause;

@@ -79,7 +79,7 @@ pub struct PageRead {
 }
 
 impl PageRead {
-    /// A page that is wanted alone, and of which nothing more is known.
+    /// A page that is wanted alone, and about which nothing more is known.
     #[inline]
     pub const fn new(lpn: Lpn, cause: Cause) -> Self {
         Self { lpn, cause, end: Lpn(lpn.0 + 1), mappings: 0 }
@@ -112,7 +112,7 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Pages with their contents, of which no more is known.
+    /// Pages with their contents, about which no more is known.
     #[inline]
     pub const fn new(pages: &'a [PageWrite], bytes: &'a [u8]) -> Self {
         Self { pages, bytes, end: Lpn(0), old_copies: None }
@@ -252,7 +252,7 @@ pub trait Ftl: Send {
         let _ = lbn;
         self.write(flash, batch, after)
     }
-    /// True if [`Ftl::write_block`] fetches the missing pages of the block itself, so that nobody above should pad.
+    /// True if [`Ftl::write_block`] fetches the missing pages of the block itself, so that nothing above should pad.
     fn completes_blocks(&self) -> bool {
         false
     }

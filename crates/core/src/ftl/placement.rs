@@ -41,7 +41,7 @@ placements! {
 #[derive(Clone, Copy, Debug)]
 pub struct PlacementRule {
     /// The number of a page alone tells its die, each time it is written: no group of blocks ever has more than its share of
-    /// the pages. Else the die is chosen anew at every write, and one whose group is full is left out.
+    /// the pages. Else the die is chosen again at every write, and one whose group is full is left out.
     pub by_number: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct Dies {
 }
 
 impl Dies {
-    /// The lanes of so many `dies` in this order, their blocks in `groups` (those of die `d` in group `d % groups`), each of
+    /// The lanes of this many `dies` in this order, their blocks in `groups` (those of die `d` in group `d % groups`), each of
     /// which has room for `most_valid` pages. No page lies there yet.
     pub fn new(placement: Placement, dies: u32, order: Vec<u32>, groups: u32, most_valid: u32) -> Self {
         let uneven = !placement.rule().by_number && order.len() > 1;

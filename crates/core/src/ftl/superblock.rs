@@ -264,7 +264,7 @@ impl Superblock {
         self.copies.program(flash, place, page, data, after)
     }
 
-    /// With a map cache: finds the mapping of a page there, or reads it from the spare area and keeps it.
+    /// With a map cache: finds the mapping of a page there, or reads it from the OOB and keeps it.
     fn look_up(&mut self, flash: &mut Flash, lpn: Lpn, purpose: Purpose, after: Ticket) -> Ticket {
         let Some(cache) = &mut self.cache else { return after };
         flash.ledger.look_ups[purpose as usize] += 1;

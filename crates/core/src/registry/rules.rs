@@ -64,7 +64,7 @@ impl<R: Rule> Choice<R> {
     /// # Panics
     /// If the kind has none.
     pub fn alone(number: f64) -> Self {
-        Self::of_number(number).unwrap_or_else(|| panic!("a number is no {}", R::KIND))
+        Self::of_number(number).unwrap_or_else(|| panic!("a number is not a {}", R::KIND))
     }
 
     /// # Errors

@@ -104,7 +104,7 @@ pub struct Report {
     /// the order of `flash`.
     #[schemars(with = "serde_json::Value")]
     pub ledger: Ledger,
-    /// The histograms of which the response times are percentiles, for whoever wants another one. They are no part of the JSON.
+    /// The histograms behind the percentiles of response times, to compute others from. They are not part of the JSON.
     #[serde(skip)]
     pub times: Times,
     /// Speed of the simulation itself: the only part that differs between two runs.
@@ -190,7 +190,7 @@ pub struct WriteAmplification {
     /// RFTL's E (table 1) has those that misses of its map cache cause alone.
     pub extra: Option<f64>,
     /// Pages of the flash that stay without data because a part of their unit was programmed alone (`ftl.whole_units`): a drive
-    /// fills them with dummy data. They are no programs.
+    /// fills them with dummy data. They are not programs.
     pub dummy_pages: u64,
     /// (All programs + `dummy_pages`) / pages the host wrote: flash that is used up for a page, what SMART calls NAND writes.
     pub host_with_dummies: Option<f64>,

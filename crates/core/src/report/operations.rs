@@ -43,7 +43,7 @@ impl ClassOperations {
 /// One for each class of flash operations.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ByClass<T> {
-    /// Translation pages read for mappings that somebody looks up.
+    /// Translation pages read to look up mappings.
     pub map_read: T,
     /// Data pages read for the host, for padding, or ahead of the host.
     pub host_read: T,

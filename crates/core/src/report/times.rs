@@ -70,7 +70,7 @@ impl Latencies {
     }
 }
 
-/// Host work per simulated second, from the begin of the measurement to the last completion; with `replay.settle = "flush"`
+/// Host work per simulated second, from the start of the measurement to the last completion; with `replay.settle = "flush"`
 /// the time of the final flush is added.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Throughput {
@@ -165,7 +165,7 @@ pub struct Load {
     /// Requests that waited for admission when the last one arrived (known to 1/2,048 of all requests). 0 in a closed
     /// loop.
     pub backlog_requests: u64,
-    /// Arrival of the last request after the begin of the measurement. 0 in a closed loop.
+    /// Arrival of the last request after the start of the measurement. 0 in a closed loop.
     pub last_arrival_ns: u64,
 }
 
@@ -182,8 +182,8 @@ impl Load {
 /// Simulated time, by three definitions.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Elapsed {
-    /// From the begin of the measurement to the last completion, and with `replay.settle = "flush"` the time of the final
-    /// flush (`settling.cost.elapsed_ns`) besides.
+    /// From the start of the measurement to the last completion, plus, with `replay.settle = "flush"`, the time of the final
+    /// flush (`settling.cost.elapsed_ns`).
     pub simulated_ns: u64,
     /// Sum of the service times of all flash operations: how long a device that does one at a time is busy.
     pub flash_service_ns: u64,

@@ -10,7 +10,7 @@ use crate::types::Nanos;
 pub(super) enum Outgoing {
     /// None.
     Nothing,
-    /// So many bytes, which take their turn then.
+    /// This many bytes, which take their turn then.
     Bytes(u64),
     /// They have had their turn on the link: when they have crossed.
     Until(Nanos),
@@ -52,7 +52,7 @@ impl Inflight {
         self.sleep.as_ref()?.waking(now)
     }
 
-    /// A command is there since `ready`; with its data, so many pages: when the controller has carried it out.
+    /// A command is there since `ready`, with this many pages of data: when the controller has carried it out.
     pub fn carry_out(&mut self, is_read: bool, pages: u64, ready: Nanos) -> Nanos {
         match &mut self.controller {
             Some(controller) => controller.carry_out(is_read, pages, ready, &mut self.times.controller_busy),

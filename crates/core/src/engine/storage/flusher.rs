@@ -140,7 +140,7 @@ impl Flusher {
         self.under_way < self.settings.most as u64
     }
 
-    /// Forgets the writes that are over now; the clock has told of those of so many pages.
+    /// Forgets the writes that are over now; the clock has told of those of this many pages.
     fn end(&mut self, now: Nanos, told: u64) {
         self.under_way -= told;
         while let Some(&Reverse((_, pages))) = self.known.peek().filter(|Reverse((at, _))| *at <= now) {
@@ -172,7 +172,7 @@ impl Flusher {
         self.known.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// A write of so many pages has begun.
+    /// A write of this many pages has begun.
     pub(in crate::engine) fn began(&mut self, clock: &mut Clock, done: Ticket, pages: u64) {
         self.under_way += pages;
         match clock.time(done) {

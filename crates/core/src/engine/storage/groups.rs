@@ -1,4 +1,4 @@
-//! Group hits: logical blocks of a request of which a page is in the buffer.
+//! Group hits: logical blocks of a request that have a page in the buffer.
 
 use super::Storage;
 use crate::buffer::{Access, Slots};

@@ -1,11 +1,11 @@
-//! Who takes notice of requests besides the buffer: a probe, an armed power cut, writes ahead and through, the host interface
+//! What takes notice of requests besides the buffer: a probe, an armed power cut, writes ahead and through, the host interface
 //! and the controller.
 //!
 //! A command is there when its request is admitted, or when a device that slept has woken: a core of the controller carries it
 //! out, and the data of a write crosses the link meanwhile, both in the order of admission. When both are over, the overhead
 //! begins, and after it the request. All that is done for the request starts no earlier: reads of missed pages and of the rest
 //! of partly written ones, write-backs that make room, prefetches, trims, the accesses to RAM. Contents and mappings change at
-//! admission, as always; a frame that was written is therefore filling until the request begins, so that nobody reads it or
+//! admission, as always; a frame that was written is therefore filling until the request begins, so that nothing reads it or
 //! writes it back before.
 
 use super::Storage;
@@ -15,7 +15,7 @@ use crate::flash::Ticket;
 use crate::types::{HostOp, HostRequest, Nanos, SECTOR_BYTES, Slot};
 
 impl Storage {
-    /// Somebody may take notice of requests from now on, or nobody any more.
+    /// From now on something may take notice of requests, or nothing does any more.
     pub(in crate::engine) fn set_observed(&mut self) {
         let Settings { host, write_ack, .. } = &self.settings;
         let writes = self.flusher.is_some() || *write_ack == WriteAck::Flash || self.leaving.has_kept();
@@ -90,7 +90,7 @@ impl Storage {
         };
     }
 
-    /// Pages of which it touches something.
+    /// Pages that it touches, wholly or in part.
     fn pages_of(&self, piece: &HostRequest) -> u64 {
         let page = u64::from(self.page_sectors);
         (piece.lba + u64::from(piece.sectors)).div_ceil(page) - piece.lba / page

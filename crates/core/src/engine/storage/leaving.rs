@@ -92,7 +92,7 @@ impl Leaving {
             Medium::Dram => frames.dram.saturating_sub(used.dram),
             Medium::Nvram => frames.nvram.saturating_sub(used.nvram),
         };
-        // Most of the time there are others even if none of these were over: then nobody has to look.
+        // Most of the time there are others even if none of these were over: then there is no need to look.
         if waiting.len < free {
             return None;
         }

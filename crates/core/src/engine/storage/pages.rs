@@ -1,4 +1,4 @@
-//! Pages of requests: what is read and written in RAM, and what passes by the buffer.
+//! Pages of requests: what is read and written in RAM, and what bypasses the buffer.
 
 use super::{Flight, Part, Payload, Storage};
 use crate::buffer::{Access, Medium, Slots};

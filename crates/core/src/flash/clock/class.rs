@@ -12,7 +12,7 @@ pub const CLASSES: usize = 6;
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum OpClass {
-    /// A translation page is read for a mapping that somebody looks up.
+    /// A translation page is read to look up a mapping.
     #[default]
     MapRead,
     /// A data page is read: for the host, to complete a page or block that is written, or ahead of the host.
@@ -69,7 +69,7 @@ impl OpClass {
         ["map read", "host read", "host write", "map write", "collection", "background"][self as usize]
     }
 
-    /// A read that somebody waits for, which may suspend what a die does.
+    /// A map read or host read, which may suspend what a die does.
     #[inline]
     pub const fn suspends_others(self) -> bool {
         (self as usize) < Self::HostWrite as usize

@@ -1,4 +1,4 @@
-//! What one command of the flash does besides one page.
+//! What one command of the flash does beyond one page.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub enum Planes {
     AnyPage,
 }
 
-/// What commands of the flash do besides one page, and besides one another. For the timing model `scheduled`; by default every
+/// What commands of the flash do beyond one page, and alongside one another. For the timing model `scheduled`; by default every
 /// page has a command of its own, and a die does one at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -33,7 +33,7 @@ pub struct CommandConfig {
     pub cache_read: bool,
     /// Cache program: the pages of the next program go over the channel while the cells of a die are programmed (ONFI: 15h).
     pub cache_program: bool,
-    /// Copy-back: pages that are moved inside a plane are not transferred (ONFI: 35h, 85h-10h), so that nobody checks their ECC.
+    /// Copy-back: pages that are moved inside a plane are not transferred (ONFI: 35h, 85h-10h), so that their ECC is not checked.
     /// With `unit_pages = 1`. The FTL chooses where pages go: with `ftl.frontiers = "plane"` collection stays in the plane.
     pub copy_back: bool,
 }

@@ -77,7 +77,7 @@ impl Finished {
         Self { channels, by_die: vec![[0; ROWS]; dies as usize], longer: vec![(0, 0); dies as usize] }
     }
 
-    /// Operations took longer by so many ns, on the die and of that on the channel, than the constants say.
+    /// Operations took this many ns longer than the constants say: on the die, and the part of that on the channel.
     #[inline]
     pub(super) fn took_longer(&mut self, die: u32, (on_die, on_channel): (i64, i64)) {
         let longer = &mut self.longer[die as usize];

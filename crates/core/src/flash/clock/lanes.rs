@@ -25,7 +25,7 @@ const KINDS: usize = 1 << LANE_BITS;
 /// Time of an event that never happens.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// An event is `time << LANE_BITS | lane`, so that the least number is the next event and says of which kind it is.
+/// An event is `time << LANE_BITS | lane`, so that the least number is the next event and says what kind it is.
 pub(super) const LANE_BITS: u32 = 3;
 const LANE_MASK: u64 = (1 << LANE_BITS) - 1;
 

@@ -307,7 +307,7 @@ impl Clock {
 
     /// Puts `(token, x)` on the list of [`Self::take_resolved`] when `t` resolves, at time `x`.
     ///
-    /// If `t` resolved before or resolves now, this happens at once with the current time, because nobody can be told
+    /// If `t` resolved before or resolves now, this happens at once with the current time, because nothing can be told
     /// of anything earlier than that: ask [`Self::time`] first where the difference matters.
     #[expect(clippy::inline_always, reason = "as issue_for: every request that waits for flash")]
     #[inline(always)]

@@ -15,9 +15,9 @@ pub(super) trait Timing: Debug + Send {
     fn issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket, release: Release) -> Ticket;
     /// When all programs since the last call whose tickets resolve earlier ([`Release::Transfer`]) are over.
     fn take_programmed(&mut self) -> Ticket;
-    /// Of two tickets of which one is no time.
+    /// Of two tickets, at least one of which is not a time.
     fn join(&mut self, a: Ticket, b: Ticket) -> Ticket;
-    /// Of a ticket that is no time.
+    /// Of a ticket that is not a time.
     fn time(&self, t: Ticket) -> Option<u64>;
     fn watch(&mut self, t: Ticket, token: u64);
     fn resolved(&mut self) -> &mut Resolved;

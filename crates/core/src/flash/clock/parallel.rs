@@ -75,7 +75,7 @@ impl Die {
 struct Channel {
     /// End of the last use granted.
     free_at: u64,
-    /// There is an event at `free_at`: nobody needs one as long as nobody waits.
+    /// There is an event at `free_at`: it is not needed as long as nothing waits.
     wake: bool,
     /// Ring of the dies that wait for it (their numbers on this channel), first come first.
     head: u32,
@@ -98,7 +98,7 @@ pub(super) struct Parallel {
     pub(super) tickets: Tickets<()>,
     dies: Vec<Die>,
     channels: Vec<Channel>,
-    /// Idle channels that somebody may wait for, granted at the end of this instant.
+    /// Idle channels that something may wait for, granted at the end of this instant.
     ungranted: Vec<u32>,
     /// Resolves when all programs whose tickets resolve earlier are over.
     programmed: Ticket,

@@ -1,6 +1,6 @@
 //! A record of what a clock was asked for: every operation with its die and what it waits for, in the order of the calls.
 //!
-//! Whoever has the record can compute every time again by other means. Nothing is recorded, and nothing is paid for, until
+//! With the record every time can be computed again by other means. Nothing is recorded, and nothing is paid for, until
 //! [`Clock::record`] is called.
 
 use super::model::{Apart, Model, Timing, either};
@@ -39,12 +39,12 @@ pub enum Call {
         /// Resolves when both have.
         both: Ticket,
     },
-    /// Somebody wants to know when all programs are over whose tickets resolve earlier, of those since the last such call.
+    /// The caller wants to know when all programs are over whose tickets resolve earlier, of those since the last such call.
     Programmed {
         /// Resolves then.
         ticket: Ticket,
     },
-    /// Somebody wants to be told when a ticket resolves.
+    /// The caller wants to be told when a ticket resolves.
     Watch {
         /// The ticket.
         ticket: Ticket,
@@ -64,7 +64,7 @@ pub struct RecordedCall {
     pub call: Call,
 }
 
-/// A model whose calls are recorded: it stands behind a pointer as others do, so that whoever records nothing pays nothing.
+/// A model whose calls are recorded: it stands behind a pointer as others do, so that a clock that records nothing pays nothing.
 #[derive(Debug)]
 struct Recording {
     model: Model,

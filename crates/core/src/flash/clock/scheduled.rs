@@ -28,9 +28,9 @@
 //! waits for nothing else goes to the page that it is copied from, if that is not erased yet; the erase waits for it. With `fifo`
 //! the read waits for the copy.
 //!
-//! With `suspend` a die that erases (or programs) stops for a read that somebody waits for: the read can begin after
+//! With `suspend` a die that erases (or programs) stops for a host read or map read: the read can begin after
 //! `suspend_time`; when no such read waits any more, the operation goes on and takes `resume_time` longer (stopped before that
-//! is over, it starts to resume anew). It does not stop when it would be over sooner, nor once it was begun `most_wait` ago.
+//! is over, it starts to resume again). It does not stop when it would be over sooner, nor once it was begun `most_wait` ago.
 //!
 //! One command may serve several operations (`[device.commands]`): when a die takes one, those behind it in the queue of its
 //! class go with it (with `fifo`, those that came next), as long as they are of the same kind and lie in the same unit of
@@ -41,7 +41,7 @@
 //! program resolves when all are programmed, a read when its page is transferred. `fair_share` counts for what goes along its
 //! time on the channel only.
 //!
-//! With `cache_program` and `cache_read` every plane has a cache register beside its data register, and a die can do two commands
+//! With `cache_program` and `cache_read` each plane has a cache register next to its data register, and a die can do two commands
 //! of one kind at a time. While its cells are programmed, the pages of the next program cross the channel into the cache
 //! registers; its cells begin when those of the first are done and all pages are there. When its cells have read, the pages go
 //! into the cache registers as soon as those before have left them; then they cross the channel while the cells read for the
@@ -125,7 +125,7 @@ fn is_plain(shape: &ClockShape) -> bool {
 struct Channel {
     /// It is in use, and an event tells when that ends.
     busy: bool,
-    /// End of its last use of which no event tells, because nobody waits for that.
+    /// End of its last use, of which no event tells because nothing waits for it.
     free_at: u64,
     /// The die that uses it, which must go on when that ends; [`NONE`]: it does so by itself.
     user: u32,
@@ -277,7 +277,7 @@ impl<const PLAIN: bool> Timing for Scheduled<PLAIN> {
         self.tickets.time(self.now, t)
     }
 
-    /// Whoever watches waits for the host.
+    /// What watches waits for the host.
     #[inline]
     fn watch(&mut self, t: Ticket, token: u64) {
         if self.tickets.slab.is_pending(t) {

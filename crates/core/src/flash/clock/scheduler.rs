@@ -44,7 +44,7 @@ schedulers! {
 pub struct SchedulerRule {
     /// Operations go in the order in which they came, whatever their class.
     pub keeps_order: bool,
-    /// Reads that somebody waits for go first, so that it makes sense to suspend what a die does for them.
+    /// Host and map reads go first, so that it makes sense to suspend what a die does for them.
     pub prefers_reads: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn classes_of(mask: u8) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What a die may suspend for a read that somebody waits for.
+/// What a die may suspend for a host read or map read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suspend {
@@ -117,7 +117,7 @@ pub struct SchedulerConfig {
     /// If operations have waited this long, every other one that the die takes is the first of them, whatever its class; and an
     /// operation that was begun this long ago is not suspended any more. So nothing starves.
     pub most_wait: Nanos,
-    /// What a die may suspend for a read that somebody waits for.
+    /// What a die may suspend for a host read or map read.
     pub suspend: Suspend,
     /// From the decision to suspend to when the die can read.
     pub suspend_time: Nanos,

@@ -41,7 +41,7 @@ impl Kind {
         self as usize & 3
     }
 
-    /// It has room for the token of whoever watches it.
+    /// It has room for the token of its watcher.
     #[inline]
     pub(super) const fn takes_token(self) -> bool {
         (self as u8) < Self::Join as u8

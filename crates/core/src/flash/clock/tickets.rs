@@ -117,7 +117,7 @@ impl<X: Copy + Default> Tickets<X> {
         false
     }
 
-    /// The ticket of a node resolves now. True if a timer was set for somebody who waited.
+    /// The ticket of a node resolves now. True if a timer was set for something that waited.
     #[inline(always)]
     pub(super) fn resolve(&mut self, now: u64, index: u32) -> bool {
         let Node { watched, data, waiters, .. } = self.slab.release(index);

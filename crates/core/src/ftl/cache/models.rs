@@ -134,7 +134,7 @@ impl Models {
         self.exact_pages -= u32::from(std::mem::take(&mut self.exact[lpn.index()]));
     }
 
-    /// Learns a translation page of which all mappings are known. Greedy: a piece takes the following pages as long as
+    /// Learns a translation page all of whose mappings are known. Greedy: a piece takes the following pages as long as
     /// one slope is exact for all of them. Of more pieces than there is room for, those of the most pages are kept.
     /// The model that was there stays if it is exact for as many pages.
     pub fn train(&mut self, tp: u32, newest: impl Fn(Lpn) -> Ppn) {

@@ -33,7 +33,7 @@ impl Stripe {
         let letters: Option<[u8; 4]> = full.as_bytes().try_into().ok();
         let is_order = |letters: &[u8; 4]| LETTERS.iter().all(|letter| letters.contains(letter));
         letters.filter(is_order).map(Self).ok_or_else(|| {
-            format!("`{name}` is no order: use the letters c, w, d and p (channel, way, die, plane), as in cwdp; p may be left out")
+            format!("`{name}` is not an order: use c, w, d and p (channel, way, die, plane), as in cwdp; p is optional")
         })
     }
 

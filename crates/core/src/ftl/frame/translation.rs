@@ -117,7 +117,7 @@ impl Translation {
     pub fn pages(&self) -> u32 {
         self.directory.len() as u32 / self.copies.max(1)
     }
-    /// RAM beside the cache, bytes: 4 for every copy of a translation page, pages that are written back, and how hot pages are.
+    /// RAM besides the cache, bytes: 4 for every copy of a translation page, pages that are written back, and how hot pages are.
     pub const fn ram_bytes(&self) -> u64 {
         4 * self.directory.len() as u64 + self.write_buffer.bytes() + self.space.heat_bytes()
     }
@@ -147,8 +147,8 @@ impl Translation {
     }
 
     /// Reads a translation page, if it exists: of its copies that of an idle channel, and another when that one turns
-    /// out to be unreadable. A page that no copy tells is counted as lost; here its mappings stay known, as if somebody
-    /// had put them together from the OOB of all data pages at no cost.
+    /// out to be unreadable. A page that no copy tells is counted as lost; here its mappings stay known, as if
+    /// they had been put together from the OOB of all data pages at no cost.
     #[inline]
     pub fn fetch(&self, flash: &mut Flash, tp: u32, cause: Cause, after: Ticket) -> Ticket {
         if !self.exists(tp) {

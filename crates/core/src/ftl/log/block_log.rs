@@ -243,7 +243,7 @@ impl BlockLog {
         if full { blocks.retire(flash, old, BlockKind::Map, done) } else { done }
     }
 
-    /// With the log map in spare areas: reads the chain's pages, newest first, one flash read each, until the next one
+    /// With the log map in the OOB: reads the chain's pages, newest first, one flash read each, until the next one
     /// would be `wanted` (or all).
     pub fn scan_chain(&self, flash: &mut Flash, lbn: Lbn, wanted: Ppn, after: Ticket) -> Ticket {
         if self.rules.log_map == LogMap::Ram {

@@ -1,4 +1,4 @@
-//! pages - At most so many pages before every page of the host
+//! pages - At most a fixed number of pages before every page of the host
 //!
 //! # What it does
 //! From the moment that only the reserve is free (and as much above it as for `paced`), collection copies at most this

@@ -57,7 +57,7 @@ const fn corrected(merges: MergeKind, measured: MergeCost) -> MergeCost {
     }
 }
 
-/// Merges, log blocks, data blocks, log pages counted so far.
+/// Merges, log blocks, data blocks, pages of log blocks counted so far.
 type Seen = [u64; 4];
 
 fn seen(ledger: &Ledger) -> Seen {

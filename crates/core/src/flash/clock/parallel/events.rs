@@ -89,7 +89,7 @@ impl Parallel {
         }
     }
 
-    /// A page to program is in its die now, and somebody may wait for that. From now on the die has the ticket of its end.
+    /// A page to program is in its die now, and something may wait for that. From now on the die has the ticket of its end.
     #[inline(never)]
     fn has_left_ram(&mut self, die: u32, loaded: u64) {
         self.dies[die as usize].ticket = self.tickets.slab.get(index_of(loaded)).data;
@@ -138,7 +138,7 @@ impl Parallel {
         }
     }
 
-    /// An operation joins its die's queue, of which it is the last.
+    /// An operation joins its die's queue, at the end.
     #[inline(always)]
     pub(super) fn arrive(&mut self, index: u32, die: u32, kind: Kind, ticket: u64) {
         let service = self.service[kind.op()];
@@ -175,8 +175,8 @@ impl Parallel {
     fn request(&mut self, die: u32, channel: u32, kind: Kind, lane: usize) {
         let c = &self.channels[channel as usize];
         let idle = !c.wake && c.free_at <= self.now;
-        // Nothing else happens at this instant, so nobody can have an older claim. (If somebody waited for an idle
-        // channel it would be among the ungranted.)
+        // Nothing else happens at this instant, so nothing can have an older claim. (What waits for an idle
+        // channel is among the ungranted.)
         let alone =
             self.tickets.arrivals.len() | self.ungranted.len() == 0 && lanes::time_of(self.lanes.next()) > self.now;
         if idle && alone {

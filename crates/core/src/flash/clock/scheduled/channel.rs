@@ -32,7 +32,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         d.turn = turn;
         let channel = d.channel;
         let c = &self.channels[channel as usize];
-        // Whoever waited for an idle channel would be among the ungranted.
+        // What waits for an idle channel is among the ungranted.
         if !c.busy && c.free_at <= self.now && self.is_over() {
             self.occupy(die, channel);
         } else {
@@ -71,7 +71,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         if c.free_at <= self.now {
             self.ungranted.push(channel);
         } else {
-            // From now on somebody must be told.
+            // From now on something must be told.
             (c.busy, c.user) = (true, NONE);
             self.events.set(LOAD, self.dies.len() as u32 + channel, c.free_at);
         }

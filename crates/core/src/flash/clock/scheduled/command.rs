@@ -43,7 +43,7 @@ struct Place {
 impl Commands {
     pub(super) fn new(shape: &ClockShape) -> Self {
         let planes = if shape.commands.planes == Planes::One { 1 } else { shape.planes };
-        // Without an array nobody knows where an operation belongs.
+        // Without an array it is not known where an operation belongs.
         let most = if shape.blocks == 0 { 1 } else { planes * shape.commands.unit_pages };
         Self {
             most,

@@ -16,7 +16,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         if inside { self.command } else { self.bus[kind.op()] }
     }
 
-    /// The program of a copy was issued, the read of which has this ticket.
+    /// The program of a copy was issued; its read has this ticket.
     pub(super) fn pair(&mut self, program: u32, read: u64) {
         let index = index_of(read);
         let class = self.tickets.slab.get(program).more.class;

@@ -52,7 +52,7 @@ pub(super) enum Registers {
     Load,
     /// All of them: they wait for the cells.
     Loaded,
-    /// Pages that were read, of which none waits for the channel yet.
+    /// Pages that were read, none of which waits for the channel yet.
     Read,
     /// One of them does, or uses it.
     Transfer,
@@ -94,7 +94,7 @@ pub(super) struct Die {
 }
 
 impl Die {
-    /// The die with this number, of a device with so many channels.
+    /// The die with this number, of a device with this many channels.
     pub(super) const fn new(number: u32, channels: u32) -> Self {
         Self {
             array: Command::NO,

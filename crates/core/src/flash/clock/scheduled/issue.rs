@@ -26,7 +26,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         let is_ready = after.0 <= self.now || !self.tickets.slab.is_pending(after) && !after.is_time();
         debug_assert!(!PLAIN || !inside, "this device moves nothing inside a plane");
         let inside = !PLAIN && inside;
-        // Those that somebody waits for go before an erase that waits for the die.
+        // Host and map reads go before an erase that waits for the die.
         let is_first = class.suspends_others();
         let may_move = op == Op::Read && (is_first || rewrites(cause)) && page.is_some();
         let moved = if is_ready && may_move && !self.keeps_order { self.where_it_is(page, is_first) } else { None };

@@ -1,4 +1,4 @@
-//! What must come before what on the pages of a block, whoever asks for it.
+//! What must come before what on the pages of a block, whatever asks for it.
 //!
 //! Contents change at once, in the order of the calls; here time catches up. A page is read after it was programmed, the
 //! programs of a block go in the order in which they were asked for, a block is erased after all reads and programs of its
@@ -241,7 +241,7 @@ pub(super) const fn moves(cause: Cause) -> bool {
     matches!(cause, Cause::Gc | Cause::Merge | Cause::MapGc | Cause::Wear | Cause::Refresh) || rewrites(cause)
 }
 
-/// True if that is a translation page, of which RAM has the mappings that change until they are programmed.
+/// True if that is a translation page: RAM has its mappings that change until they are programmed.
 #[inline]
 pub(super) const fn rewrites(cause: Cause) -> bool {
     matches!(cause, Cause::MapUpdate | Cause::MapEvict)

@@ -49,7 +49,7 @@ fn hold(
 }
 
 impl<const PLAIN: bool> Scheduled<PLAIN> {
-    /// An operation is issued, if it is a program, or a read of a block to which nothing is done and that nobody waits for.
+    /// An operation is issued, if it is a program, or a read of a block to which nothing is done and that nothing waits for.
     #[inline(always)]
     pub(super) fn plain_issue(&mut self, target: OpTarget, die: u32, op: Op, after: Ticket) -> Option<Ticket> {
         let OpTarget { page, cause, cells, .. } = target;
@@ -237,7 +237,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
             d.telling = if kind == Kind::Program { self.transfer + self.command } else { self.command };
             c.free_at = now + d.telling;
             end += d.telling;
-            // Nobody waits for the channel, but somebody may for the page to leave the RAM.
+            // Nothing waits for the channel, but something may wait for the page to leave the RAM.
             c.loaded = std::mem::replace(&mut node.more.loaded, NONE);
             if c.loaded != NONE {
                 (c.busy, c.user) = (true, NONE);

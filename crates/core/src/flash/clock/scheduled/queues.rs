@@ -17,7 +17,7 @@ pub(super) struct Queues {
     head: [u32; CLASSES],
     tail: [u32; CLASSES],
     len: [u64; CLASSES],
-    /// One bit for each class that has somebody waiting.
+    /// One bit for each class that has something waiting.
     mask: u8,
     /// By class: the time that the die has worked for it, as fair queueing counts it.
     work: [u64; CLASSES],
@@ -48,7 +48,7 @@ impl Queues {
     pub(super) const fn is_empty(&self) -> bool {
         self.mask == 0
     }
-    /// True if a read that somebody waits for is in a queue.
+    /// True if a host read or map read is in a queue.
     #[inline]
     pub(super) const fn has_urgent(&self) -> bool {
         self.mask & ((1 << OpClass::HostWrite as u8) - 1) != 0
@@ -124,7 +124,7 @@ impl Queues {
         classes_of(self.mask).map(|class| tasks.slab.get(self.head[class]).more.order).all(|other| order <= other)
     }
 
-    /// The most urgent class that has somebody waiting.
+    /// The most urgent class that has something waiting.
     #[inline]
     pub(super) fn most_urgent(&self) -> OpClass {
         OpClass::ALL[self.mask.trailing_zeros() as usize]
@@ -143,7 +143,7 @@ impl Queues {
         self.work[class] += service;
     }
 
-    /// The die is idle and nothing waits: whoever comes first is owed nothing, nor owes anything. (Goyal, Vin and Cheng raise the
+    /// The die is idle and nothing waits: what comes first is owed nothing and owes nothing. (Goyal, Vin and Cheng raise the
     /// virtual time to the greatest finish tag then; only differences of tags count.)
     #[inline(always)]
     pub(super) const fn rest(&mut self) {

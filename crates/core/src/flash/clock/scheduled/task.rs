@@ -29,7 +29,7 @@ pub(super) struct Task {
     pub(super) hold: Hold,
     /// It joined its queue because that keeps it behind something that it waits for.
     pub(super) leans: bool,
-    /// Where it is, and the block of that; [`NONE`], which no block is, if nobody knows.
+    /// Where it is, and the block of that; [`NONE`], which no block is, if it is not known.
     pub(super) page: Ppn,
     pub(super) block: u32,
     /// A read: the page that was asked for. A program: the page whose contents it copies.

@@ -7,7 +7,7 @@
 //! # What it does
 //! Each die counts the time that it works for each class. It takes the class for which it has worked least, among equals the
 //! most urgent. A class that had nothing to do starts from where the class served last stands, so that it does not save up
-//! time; when the die had nothing to do, all begin anew. All weights are one.
+//! time; when the die had nothing to do, all start over. All weights are one.
 
 use super::{Head, SchedulerRule};
 

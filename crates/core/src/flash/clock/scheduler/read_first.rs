@@ -1,4 +1,4 @@
-//! read-first - By class, reads that somebody waits for first
+//! read-first - By class, map and host reads first
 //!
 //! # Source
 //! Priority scheduling of flash operations as in MQSim (A. Tavakkol, J. Gomez-Luna, M. Sadrosadati, S. Ghose, O. Mutlu,

@@ -109,7 +109,7 @@ impl Upkeep {
     fn validate(&self, shape: &Shape) -> Result<(), ConfigError> {
         self.validate_slc(shape.slc_pages)?;
         if self.gc_slice.number().fract() != 0.0 {
-            let problem = format!("{} is no number of pages", self.gc_slice.number());
+            let problem = format!("{} is not a number of pages", self.gc_slice.number());
             return Err(ConfigError::new("ftl.gc_slice", problem, "use whole pages, as in 4, or `paced`"));
         }
         if self.gc_slice.has_slices() && self.gc_frontier == GcFrontier::Shared {
@@ -238,7 +238,8 @@ impl Layout {
         shape.need_blocks("ftl.idle_free", needed + u64::from(idle) * u64::from(groups), &why)
     }
 
-    /// Valid pages of the host that a group can hold and always make room, beside `copies` of its share of the translation pages.
+    /// Valid pages of the host that a group can hold and always make room, besides `copies` of its share of the translation
+    /// pages.
     pub(super) fn most_data(&self, geometry: &Geometry, map_pages: u32, copies: u32) -> u32 {
         let groups = self.counts(geometry).0;
         let kept = self.kept_free(geometry, copies) + self.open_blocks(geometry);

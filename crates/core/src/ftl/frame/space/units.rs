@@ -28,7 +28,7 @@ impl Units {
         Self { pages, by_pages: Divisor::new(pages), filling: Vec::new(), dummies: 0 }
     }
 
-    /// Nothing is filled; with whole units, by so many streams.
+    /// Nothing is filled; with whole units, by this many streams.
     pub(super) fn forget(&mut self, streams: Option<u32>) {
         self.filling = vec![None; streams.unwrap_or(0) as usize];
         self.dummies = 0;

@@ -102,7 +102,7 @@ impl Translation {
         panic!("garbage collection makes no progress: more is valid than the group can hold");
     }
 
-    /// After work that is no collection for the host: every group gets its reserve back.
+    /// After work that is not collection for the host: every group gets its reserve back.
     pub(super) fn restore_reserves<C: MapCache>(&mut self, flash: &mut Flash, cache: &mut C, after: Ticket) {
         if !C::RESIDENT {
             self.collect_until(flash, cache, Goal { group: 0, wanted: 0, room_in: None }, after);

@@ -41,7 +41,7 @@ impl Lag {
         *self = Self::new(self.run, self.groups.len() as u32);
     }
 
-    /// A page of the host is about to be put at this offset of its block, behind so many dummy pages, as soon as it is `ready`;
+    /// A page of the host is about to be put at this offset of its block, behind this many dummy pages, as soon as it is `ready`;
     /// before that, collection was issued that ends at `collected`, if any was. Resolves when the page may be programmed.
     pub(super) fn page(
         &mut self,

@@ -3,7 +3,7 @@
 use crate::flash::{Flash, Ticket};
 use crate::types::Nanos;
 
-/// Translation pages that are written back while look-ups go on: RAM for so many.
+/// RAM for translation pages that are written back while look-ups go on.
 ///
 /// Without it a look-up that evicts a dirty mapping waits until the translation page is read and programmed, which is how papers
 /// evict; on a device whose dies collect at the same time it then waits for them, although all that it needs is the place in RAM.
