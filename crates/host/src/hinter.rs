@@ -103,7 +103,7 @@ impl Hinter {
         }
     }
 
-    /// Says besides how many mappings the run of each request will need.
+    /// Also says how many mappings the run of each request will need.
     #[must_use]
     pub fn with_lengths(self, lengths: MappingLengths) -> Self {
         Self { lengths: Some(lengths), ..self }

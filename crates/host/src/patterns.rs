@@ -7,7 +7,7 @@
 //! # What it does
 //! A request is *sequential* if it goes on with a stream of its file, if another goes on with it, or if it begins at the
 //! first byte of the file; it is *repeated* if it touches a page that the same PC touched before. Every 16 requests of a PC
-//! its pattern is judged anew, with the latest 32 counting most: looping or clustered if at least 30 % are repeated, looping or
+//! its pattern is judged again, with the latest 32 counting most: looping or clustered if at least 30 % are repeated, looping or
 //! sequential if at least 50 % are sequential. Until the first judgement it is random.
 //!
 //! `run_pages` (the paper's `PC_len`) is what is left of the expected run: its PC's mean, or twice what there is once it is

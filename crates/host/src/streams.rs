@@ -1,10 +1,10 @@
-//! Sequential streams, each of one file, whoever in which program goes on with it.
+//! Sequential streams, each of one file, whatever place of whatever program goes on with it.
 
 use nandlab_trace::FILE_PAGE_BYTES;
 
 use crate::sets::Sets;
 
-/// A run of accesses of which each begins where the last one ended.
+/// A run of accesses each of which begins where the last one ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     /// Tells it from all others.
@@ -65,7 +65,7 @@ impl Streams {
         }
         self.numbers = self.numbers.wrapping_add(1);
         let pages = (page(end - 1) + 1 - page(offset)) as u32;
-        // Whoever begins with a file begins to read it: what is no longer than one access is sequential too.
+        // An access to the start of a file begins to read it: what is no longer than one access is sequential too.
         let stream = Stream { number: self.numbers, end, pages, began: pc, credited: offset == 0 };
         self.open.add(file, stream);
         Joined { stream, continues: false, credit: None, first_is_old: false }

@@ -102,7 +102,7 @@ impl Room {
 /// Most pages: what a device can have, less a stripe of blocks up to which they are rounded.
 const PAGES_MAX: u32 = (1 << 31) - (1 << 28);
 
-/// What is to be known about the results of these buffers on what was read; whoever watches is told too.
+/// What is to be known about the results of these buffers on what was read; the watcher is told too.
 pub(crate) fn warn(
     policy: AddressPolicy,
     has_hints: bool,

@@ -22,7 +22,7 @@ const POINTS: u64 = 16;
 /// Bounds that are asked for.
 #[derive(Clone, Debug)]
 pub struct Bound {
-    /// The device, of which the size of pages matters; no address is beyond it.
+    /// The device, whose page size matters; no address is beyond it.
     pub device: Device,
     /// What is replayed.
     pub workload: Workload,

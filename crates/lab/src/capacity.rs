@@ -13,8 +13,8 @@ pub enum Capacity {
     Fit,
 }
 
-/// Reads a size, of which a fraction of a byte is rounded: reports show sizes with three decimals, and whoever copies one means
-/// the size that it stands for.
+/// Reads a size and rounds it to whole bytes: reports show sizes with three decimals, and a reader who copies one means the
+/// size that it stands for.
 ///
 /// # Errors
 /// As [`Bytes::parse`].

@@ -108,7 +108,7 @@ pub struct Comparing<'a> {
 /// The bounds, each computed when the first row needs it.
 struct Bounds {
     costs: Costs,
-    /// By frames, with DRAM only and with NVRAM besides. Locked while one is computed.
+    /// By frames, with DRAM only and with NVRAM too. Locked while one is computed.
     known: [Mutex<BTreeMap<u32, u64>>; 2],
 }
 

@@ -154,7 +154,7 @@ impl Curve {
         let page_bytes = plain.device.geometry.page_bytes;
         let sizes = self.ram.frames(page_bytes, self.points)?;
         let (history, has_hints) = alone::history(&mut source, &room.give(plain.clone()), true)?;
-        // One pass knows nothing of what passes by.
+        // One pass knows nothing of what bypasses the buffer.
         let is_lru = self.ftl.is_none() && plain.ram.bypass == Bypass::None && self.buffers.iter().any(is_plain_lru);
         let lru = is_lru.then(|| LruCurve::new(&history));
         let only = |read, write| Segments::new(&history, Costs { read, write });

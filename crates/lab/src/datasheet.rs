@@ -1,4 +1,4 @@
-//! What the data sheets of drives print, beside what the presets that model them do.
+//! What the data sheets of drives print, next to what the presets that model them do.
 //!
 //! A sheet is a TOML file of its own (`datasheets/NAME.toml`) for the device preset of the same name: each figure is a workload
 //! with the value that its maker prints. A difference says how far the preset is from the drive, except where the figure itself
@@ -72,7 +72,7 @@ pub struct SheetFigure {
     /// State of the device before: keys of the configuration.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The key of the preset that was set by this figure, if one was: it is no evidence then.
+    /// The key of the preset that was set by this figure, if one was: it is not evidence then.
     #[serde(default)]
     pub calibrates: Option<String>,
 }
@@ -118,7 +118,7 @@ pub struct SheetRow {
     pub simulated: f64,
     /// simulated / printed - 1.
     pub error: f64,
-    /// The key of the preset that was set by this figure: the error is no evidence then.
+    /// The key of the preset that was set by this figure: the error is not evidence then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibrates: Option<String>,
 }

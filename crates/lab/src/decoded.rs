@@ -37,7 +37,7 @@ enum State {
     #[default]
     Unread,
     Kept(Arc<KeptTrace>),
-    /// Too large, or not readable to its end: whoever needs it reads it.
+    /// Too large, or not readable to its end: each caller that needs it reads it.
     Streamed,
 }
 
@@ -78,8 +78,8 @@ impl Decoded {
         self.0.is_some()
     }
 
-    /// The trace of this key, which `read` reads if nobody did; it takes the room for every request, and gives nothing if there
-    /// is none left. Whoever comes meanwhile waits. Nothing if the trace is not kept.
+    /// The trace of this key, which `read` reads if it was not read yet; it takes the room for every request, and gives nothing
+    /// if there is none left. Callers that come meanwhile wait. Nothing if the trace is not kept.
     ///
     /// # Errors
     /// Reading was stopped. Other errors come to those who read the trace themselves.
@@ -115,7 +115,7 @@ pub(crate) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Takes the room of so many requests; false if there is not as much.
+    /// Takes the room of this many requests; false if there is not as much.
     pub(crate) fn take(&mut self, requests: usize) -> bool {
         let bytes = requests * REQUEST_BYTES;
         let mut shelf = lock(self.shelf);
@@ -138,7 +138,7 @@ pub(crate) fn shared(paths: &[String], options: &Options) -> (String, Options) {
     let is_made = paths.iter().any(|path| path.starts_with(generators::PREFIX));
     if !is_made {
         options.seed = 0;
-        // As recorded, whatever the size of the device; whether they fit is looked at by whoever uses them.
+        // As recorded, whatever the size of the device; whether they fit is for the user of them to check.
         if matches!(options.address, AddressPolicy::Reject | AddressPolicy::Keep) {
             options.address = AddressPolicy::Keep;
             options.capacity_sectors = None;

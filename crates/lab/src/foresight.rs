@@ -1,4 +1,4 @@
-//! Whoever looks at the requests before the device does: to add hints, or to decide about many at once.
+//! Looking at the requests before the device does: to add hints, or to decide about many at once.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Settings that a run did nothing with: whoever gave them should know.
+//! Settings that a run did nothing with: the user who gave them should know.
 
 use nandlab::buffer::Bypass;
 use nandlab::config::{Budget, Config, ReplayMode};
@@ -20,7 +20,7 @@ pub(crate) fn bypass(bypass: Bypass, is_hinted: bool) -> Option<String> {
 }
 
 /// What to know about other settings, if they were asked for by themselves (`--set`, as in [`Device::set`]). A preset or a file
-/// says what a device has, whoever uses it, so that there they are not amiss.
+/// says what a device has, whatever run uses it, so that there they are not amiss.
 ///
 /// [`Device::set`]: crate::Device::set
 pub(crate) fn settings(set: &[String], config: &Config, report: &Report) -> Vec<String> {

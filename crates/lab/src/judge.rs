@@ -10,7 +10,7 @@ use crate::source::{BATCH, Source};
 use crate::watch::Watch;
 use crate::workload::Workload;
 
-/// The whole workload through every buffer that is named, alone: nothing below a buffer changes what it flushes when.
+/// The whole workload through every buffer that is named, alone: nothing below a buffer changes what it writes back, or when.
 ///
 /// # Errors
 /// A buffer cannot be built, or `watch` stopped the work.

@@ -177,7 +177,7 @@ pub struct TimesOfKind {
     pub device: Histogram,
 }
 
-/// Recorded and simulated times of the requests of which both are known, by kind.
+/// Recorded and simulated times of the requests for which both are known, by kind.
 #[derive(Clone, Debug, Default)]
 pub struct LatencySummary {
     /// Reads.
@@ -202,7 +202,7 @@ impl LatencySummary {
         times.device.record(request.device);
     }
 
-    /// The kinds of which there is at least one request, with their names.
+    /// The kinds with at least one request, with their names.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, &TimesOfKind)> {
         let kinds = [("reads", &self.reads), ("writes", &self.writes), ("others", &self.others)];
         kinds.into_iter().filter(|(_, times)| times.recorded.count() > 0)

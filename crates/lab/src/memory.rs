@@ -9,7 +9,7 @@ use crate::error::Error;
 /// Bytes that every erase block takes, written or not: its state, its place among the free ones. Measured over the FTLs
 /// with devices of 1 TiB; docs/traces.md has the figures.
 const BLOCK_BYTES: u64 = 32;
-/// Bytes that a page takes once it was written: what the spare area says, and where the map says it is.
+/// Bytes that a page takes once it was written: what the OOB says, and where the map says it is.
 const PAGE_BYTES: u64 = 8;
 
 /// Refuses a device that needs more memory than this machine can give.

@@ -26,7 +26,7 @@ impl OwnBuffer {
     }
 
     /// The same, and `hold` is given what the device does once it is built, and carries it out: for a policy that would have to
-    /// take something anew at every call.
+    /// take something again at every call.
     #[must_use]
     pub fn holding(self, hold: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static) -> Self {
         Self { hold: Arc::new(hold), ..self }
@@ -36,7 +36,7 @@ impl OwnBuffer {
     pub(crate) fn hold<R>(&self, work: impl FnOnce() -> R) -> R {
         let (mut work, mut done) = (Some(work), None);
         (self.hold)(&mut || done = work.take().map(|work| work()));
-        done.expect("whoever holds something carries out the work")
+        done.expect("`hold` carries out the work")
     }
 
     /// The configuration as reports show it.

@@ -156,7 +156,7 @@ fn measure_one(buffer: &str, trace: &str, progress: &Part<'_>) -> Result<Report,
 }
 
 fn row(buffer: &str, workload: &str, report: &Report) -> String {
-    // Of a file only its name: the folder is that of whoever measured.
+    // Of a file only its name: the folder is that of the machine that measured.
     let workload = Path::new(workload).file_name().map_or(workload.into(), |name| name.to_string_lossy());
     // What stands between columns here and on the page.
     let workload = workload.replace([',', '|', '\n'], "_");

@@ -27,7 +27,7 @@ pub(crate) fn each<I: Sync, T: Send, E: From<Error>>(
         while !stop.is_stopped() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(index) else { return };
-            // Nobody listens any more after an error.
+            // Nothing listens any more after an error.
             _ = results.send((index, work(item)));
         }
     };
@@ -58,7 +58,7 @@ fn in_order<T, E: From<Error>>(
     let mut failure = None;
     for (index, result) in results {
         let step = match result {
-            // A worker that was stopped is no reason of its own.
+            // A worker that was stopped is not a reason of its own.
             Err(Error::Stopped) => continue,
             Err(error) => Err(error.into()),
             Ok(_) if failure.is_some() => continue,

@@ -80,7 +80,7 @@ pub struct LocatedRequests {
 /// The program locations of a trace, the one with the most requests first.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct PatternReport {
-    /// Requests of the trace, flushes and discards included.
+    /// Requests of the trace, flushes and trims included.
     pub requests: u64,
     /// Requests by pattern, those of unknown locations left out.
     pub by_pattern: BTreeMap<&'static str, u64>,

@@ -319,7 +319,7 @@ fn worn_out(fed: Result<(), ReplayError>, unmeasured: u64) -> Result<Option<u64>
     }
 }
 
-/// A report of the whole workload; those that stand beside others are.
+/// A report of the whole workload, as those that are compared with others are.
 fn of_all(report: Report) -> Result<Report, Error> {
     let Some(request) = report.trace.worn_out_at else { return Ok(report) };
     Err(Error::input(

@@ -5,7 +5,7 @@ use nandlab::types::Bytes;
 /// JSON for files: indented, with a line end.
 ///
 /// # Panics
-/// If the value is no plain data: results are.
+/// If the value is not plain data: results are.
 pub fn json(value: &impl serde::Serialize) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("results are plain data");
     text.push('\n');

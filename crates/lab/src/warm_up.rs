@@ -60,7 +60,7 @@ impl Word for WarmUp {
         match text.parse() {
             Ok(requests) => Ok(Self::Requests(requests)),
             Err(_) if text == MSER_5 => Ok(Self::Mser5),
-            Err(_) => Err(format!("`{text}` is no warm-up: give a number of requests, or {MSER_5}")),
+            Err(_) => Err(format!("`{text}` is not a warm-up: give a number of requests, or {MSER_5}")),
         }
     }
     fn word(&self) -> String {

@@ -65,7 +65,7 @@ pub struct Reading {
     /// Columns of any delimited text, as in `time=2:us,op=4,offset=5:512,size=6`.
     #[serde(with = "word::maybe")]
     pub columns: Option<ColumnSpec>,
-    /// Bytes of which the numbers of objects in cache traces are addresses.
+    /// The unit, in bytes, of the numbers of objects in cache traces where those are addresses.
     pub object_unit: Option<Bytes>,
     /// Unit of times, for formats that do not fix it: ns, us, ms, s or filetime.
     #[serde(with = "word::maybe")]

@@ -58,7 +58,7 @@ impl Ahead {
             let size = first(asked, most);
             *self = Self { start: page, size, lead: if size > asked { size - asked } else { size }, ..*self };
         } else if before > asked {
-            // Somebody read what lies before: a stream of which nothing is known.
+            // What lies before was read by a stream that is not known.
             let before = if before >= page { 2 * before } else { before };
             *self = Self { start: page, size: (before + asked).min(most), lead: 1, ..*self };
         } else {

@@ -3,12 +3,12 @@
 //! - Pages of 4 KiB, least recently used first out, within a limit that stands for the memory of the host (or of its memory
 //!   cgroup). Streams are read ahead as Linux does (`ahead.rs`), for each process and file.
 //! - A write waits in the cache. Pages that are evicted, synchronised or left at the end are written back in the order of the
-//!   file, neighbours in one request, which belongs to who wrote its first page last, whoever caused the write-back.
+//!   file, neighbours in one request, which belongs to the last writer of its first page, whatever caused the write-back.
 //! - A page that is written in part and exists in the file is read first. Pages of files that were deleted, cut off or punched
 //!   out are dropped.
 //! - What a program says of its accesses beforehand (`posix_fadvise`) counts for its process and the file from then on; Linux
 //!   keeps it with the open file.
-//! - Direct accesses pass by the cache, and those that write invalidate what it has of their pages. Without a limit nothing is
+//! - Direct accesses bypass the cache, and those that write invalidate what it has of their pages. Without a limit nothing is
 //!   cached: every access is a request as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,7 +99,7 @@ pub struct PageCache {
     /// Pages that are read ahead at most.
     longest: u64,
     readers: HashMap<(u32, u32), Ahead, FixedState>,
-    /// The same for a process and a file of which the process said something.
+    /// The same for a process and a file about which the process gave advice.
     longest_of: HashMap<(u32, u32), u64, FixedState>,
     pages: HashMap<(u32, u64), Cached, FixedState>,
     by_use: BTreeMap<u64, (u32, u64)>,
@@ -115,7 +115,7 @@ pub struct PageCache {
 }
 
 impl PageCache {
-    /// An empty cache of this many bytes that reads ahead at most so many (Linux: 128 KiB unless it is told otherwise).
+    /// An empty cache of this many bytes that reads ahead at most `ahead_bytes` (Linux: 128 KiB unless it is told otherwise).
     pub fn new(limit_bytes: u64, ahead_bytes: u64) -> Self {
         Self {
             limit: (limit_bytes / FILE_PAGE_BYTES) as usize,

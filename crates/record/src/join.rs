@@ -1,8 +1,8 @@
-//! From what the kernel tells to requests: each with its file, and with the call stack of whoever caused it.
+//! From what the kernel tells to requests: each with its file, and with the call stack that caused it.
 //!
-//! A read and a direct access belong to who hands them over. A write from the page cache is handed over by a thread of the
-//! kernel, or by whoever makes something durable; it belongs to who made its first page dirty. Requests are neither joined
-//! nor split, and keep their order.
+//! A read and a direct access belong to the thread that hands them over. A write from the page cache is handed over by a
+//! thread of the kernel, or by a call that makes something durable; it belongs to the writer that made its first page dirty.
+//! Requests are neither joined nor split, and keep their order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -133,7 +133,7 @@ impl Joiner {
         }
     }
 
-    /// It is no file that has a name. That of the file of a block device, in which file systems keep their metadata, is empty.
+    /// It is not a file that has a name. That of the file of a block device, in which file systems keep their metadata, is empty.
     fn is_metadata(&self, file: FileKey) -> bool {
         self.names.get(&file).is_none_or(String::is_empty)
     }

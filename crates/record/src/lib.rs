@@ -1,4 +1,4 @@
-//! Records what unmodified programs read and write in files, each request with the call stack of whoever asked: a trace from
+//! Records what unmodified programs read and write in files, each request with the call stack that asked for it: a trace from
 //! which `nandlab-host` works out what a host could tell a device.
 //!
 //! - [`record_command`] runs a command and follows its process tree. At the [`Level`] of system calls that is done by ptrace
@@ -66,7 +66,7 @@ pub struct RecordOptions {
     pub read_ahead: u64,
     /// Files below this folder are named relative to it.
     pub folder: PathBuf,
-    /// Set by whoever wants the recording to end: the command is killed, and what it did until then is kept.
+    /// Set by the caller to end the recording: the command is killed, and what it did until then is kept.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -96,7 +96,7 @@ pub enum Ended {
     Signal(i32),
     /// It was killed, because a signal came that cannot be passed on to it.
     Unfollowed,
-    /// Whoever recorded it did.
+    /// The recorder ended it.
     #[default]
     Stopped,
 }

@@ -69,7 +69,7 @@ impl Unwinder {
             let module = Module { path: mapping.path.clone(), build: binary.build().to_owned() };
             let id = recording.add_module(module);
             made.loaded.push(Loaded { mapping: mapping.clone(), bias: binary.bias(mapping), id });
-            // A damaged table is no table.
+            // A damaged table is not a table.
             if let Some(module) = unless_panic(|| binary.module(mapping)) {
                 made.unwinder.add_module(module);
             }

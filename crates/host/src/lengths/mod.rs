@@ -6,7 +6,7 @@
 //! and the mean of the location's runs so far (AV).
 //!
 //! # Chosen readings
-//! - A run is a stream of requests of which each begins where the last one ended, *on the device*, whoever asks: mappings are
+//! - A run is a stream of requests each of which begins where the last one ended, *on the device*, whatever asks: mappings are
 //!   those of device pages. The length that counts for a request is what the run has from its first page on.
 //! - The regressions learn from requests that begin a run: what is left of a run depends on how much of it has passed, which is
 //!   none of their inputs.

@@ -12,7 +12,7 @@ use crate::text::count;
 /// Percentiles of the table.
 const PERCENTILES: [(f64, &str); 6] =
     [(5.0, "p5"), (50.0, "p50"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9"), (100.0, "max")];
-/// Panels of the distributions of a sweep, of which there are so many points that a page would become too large.
+/// Panels of the distributions of a sweep, which have so many points that a page would become too large.
 const FEW: usize = 6;
 /// Corners of all lines of a picture at most, so that a page stays small.
 const CORNERS: usize = 1_000;
@@ -209,7 +209,7 @@ mod tests {
     fn corners_rise_from_nothing_to_all() {
         let buckets = vec![(10, 1), (20, 97), (30, 1), (1_000, 1)];
         assert_eq!(corners(&buckets, 0.0), [[10.0, 0.0], [10.0, 1.0], [20.0, 98.0], [30.0, 99.0], [1000.0, 100.0]]);
-        // What is told stays true: at most so many took at most so long.
+        // What is told stays true: at most that many took at most that long.
         assert_eq!(corners(&buckets, 2.0), [[10.0, 0.0], [20.0, 98.0], [1000.0, 100.0]]);
         // The longest is told, however near it is.
         assert_eq!(corners(&buckets, 5.0), [[10.0, 0.0], [20.0, 98.0], [1000.0, 100.0]]);

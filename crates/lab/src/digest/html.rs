@@ -62,7 +62,7 @@ pub(super) fn page(digest: &Digest) -> String {
     for shown in &digest.shown {
         page += &section(shown, &zoom, &digest.folder);
     }
-    // What a paper shows is in its figures; with all cells besides the page would be longer than anybody reads.
+    // What a paper shows is in its figures; with all cells as well the page would be longer than anyone reads.
     if digest.verdicts.is_none() {
         page += &cells(&digest.rows, &digest.metrics, &digest.folder);
     }

@@ -60,7 +60,7 @@ impl<'p> FirstTwo<'p> {
 }
 
 impl<'p, 'a> Groups<'p, 'a> {
-    /// Nothing if there are no two values to compare anywhere. A value that no cell has is no part of the comparison.
+    /// Nothing if there are no two values to compare anywhere. A value that no cell has is not part of the comparison.
     pub(super) fn of(points: &'p Points<'a>, compared: &str, metric: &Metric) -> Option<Self> {
         let with_value = || points.all.iter().filter(|point| point.value(metric).is_some());
         let values: BTreeSet<&str> = with_value().filter_map(|point| point.values.get(compared).copied()).collect();

@@ -1,5 +1,5 @@
 "use strict";
-// Zoom and pan, when somebody asks: uPlot and the numbers of the figures wait packed in the page.
+// Zoom and pan, when a reader asks: uPlot and the numbers of the figures wait packed in the page.
 (() => {
   const UNITS = {
     time: [[1e9, " s"], [1e6, " ms"], [1e3, " us"], [1, " ns"]],

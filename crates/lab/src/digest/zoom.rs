@@ -1,4 +1,4 @@
-//! Zoom and pan: a page carries the numbers of its figures and uPlot, packed, and a script that unpacks them when somebody asks.
+//! Zoom and pan: a page carries the numbers of its figures and uPlot, packed, and a script that unpacks them when a reader asks.
 //! The policy of the page lets these two scripts run, which it names by their hashes, and nothing else.
 
 use base64::Engine;
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::figures::Shown;
 
-/// What the page does when somebody asks.
+/// What the page does when a reader asks.
 const SCRIPT: &str = include_str!("zoom.js");
 /// Leon Sorokin, uPlot 1.6.32, MIT; its licence goes with it.
 const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");

@@ -197,7 +197,7 @@ mod tests {
             (format!("{figure}relative = 'best1'\n"), "figures.f: relative.ram: there is no `best1`"),
             (format!("{claim}test.first = {{ value = '2MiB' }}\n"), ""),
             (format!("{claim}test.first = {{ value = '3MiB' }}\n"), "there is no `3MiB`"),
-            // Of the axis that is no scale if all its values count.
+            // Of the axis that is not a scale if all its values count.
             (
                 format!(
                     "default = []\n[axes.pace]\nslow = []\nquick = []\n{figure}values = {{ slow = 1.0 }}\n[[cells]]\n\

@@ -224,7 +224,7 @@ impl ClaimTest {
         }
     }
 
-    /// Refuses numbers and lists of which no test can be made.
+    /// Refuses numbers and lists that no test can be made of.
     pub(super) fn check(&self) -> Result<(), Error> {
         let is_no_error = |within: &f64| *within >= 0.0 && within.is_finite();
         let is_share = |share: &f64| share.is_finite() && *share != 0.0;

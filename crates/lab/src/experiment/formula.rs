@@ -77,8 +77,8 @@ impl Formula {
         Self { first: Term::Memories, steps: vec![('+', Term::Path(map.to_vec()))] }
     }
 
-    /// Its value in a report, and in how the run went; `None` if a part is not there, is a ratio of nothing, or the result is no
-    /// number.
+    /// Its value in a report, and in how the run went; `None` if a part is not there, is a ratio of nothing, or the result is
+    /// not a number.
     pub(crate) fn value(&self, report: &Value, course: Option<&Course>) -> Option<f64> {
         let mut value = self.first.value(report, course)?;
         for (operation, term) in &self.steps {

@@ -113,7 +113,7 @@ impl Experiment {
     /// Reads an experiment from the text of a TOML file of this name.
     ///
     /// # Errors
-    /// It is no TOML, a key or a value of it is impossible, or a device cannot be configured. The text names the file.
+    /// It is not TOML, a key or a value of it is impossible, or a device cannot be configured. The text names the file.
     pub fn parse(file: &str, text: &str) -> Result<Self, Error> {
         let experiment = Self::read(file, text)?;
         experiment.check().map_err(|error| error.at(file))?;
@@ -301,7 +301,7 @@ impl Experiment {
         }
     }
 
-    /// Refuses a cell of which two axes set one key to different values: its name would say what it is not.
+    /// Refuses a cell in which two axes set one key to different values: its name would say what it is not.
     fn check_keys(&self, cell: &str, axes: &[Axis<'_>], values: &[&str]) -> Result<(), Error> {
         let mut all = BTreeMap::new();
         for ((axis, _), value) in axes.iter().zip(values) {

@@ -201,7 +201,7 @@ impl Job {
         is_beside && options.text("wait_for").as_ref() != Some(&before.jobname)
     }
 
-    /// What it does, or why that cannot be simulated on a device of so many bytes.
+    /// What it does, or why that cannot be simulated on a device of this many bytes.
     fn shape(&self, global: &BTreeMap<String, Value>, capacity: u64) -> Result<Shape, String> {
         let all = self.directions().fold(0, |all: u64, (_, direction)| all.saturating_add(direction.total_ios));
         let shape = Shape::of(&Options { job: &self.options, global }, all, capacity)?;

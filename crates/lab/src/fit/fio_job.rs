@@ -26,7 +26,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Of a job that did so many requests; or why it cannot be simulated on a device of so many bytes.
+    /// Of a job that did this many requests; or why it cannot be simulated on a device of `capacity` bytes.
     pub(super) fn of(options: &Options<'_>, all: u64, capacity: u64) -> Result<Self, String> {
         let engine = options.text("ioengine").unwrap_or_else(|| ENGINE.to_owned());
         let [jobs, mut depth] =

@@ -85,7 +85,7 @@ impl Options<'_> {
         number.ok_or_else(|| format!("`{name}={text}` is not a number from {} to {}", range.start(), range.end()))
     }
 
-    /// Bytes, or a part of so many bytes in percent.
+    /// Bytes, or a part of this many bytes in percent.
     pub(super) fn part_or_size(&self, name: &str, whole: u64) -> Result<Option<u64>, String> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let size = if let Some(percent) = text.strip_suffix('%') {

@@ -64,7 +64,7 @@ pub struct Fit {
     pub parameters: Vec<FitParameter>,
     /// The part of the data that the search does not see, from 0 to 0.9.
     pub holdout: f64,
-    /// Parts into which a trace is cut, 1 to 10,000, of each of which the last requests are held out. Of one part, the whole
+    /// Parts into which a trace is cut, 1 to 10,000; the last requests of each are held out. Of one part, the whole
     /// trace, it is its end.
     pub holdout_parts: usize,
     /// Flushes are compared too, and count as much as reads and as writes.
@@ -96,7 +96,7 @@ pub struct Fitted {
     pub evaluations: usize,
     /// The part that was held out.
     pub holdout: f64,
-    /// Parts of the trace of which each had its end held out; of jobs of fio there are none.
+    /// Parts of the trace, each with its end held out; of jobs of fio there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holdout_parts: Option<usize>,
     /// Loss of the device as it was, without the held-out part; nothing if it could not be built.

@@ -12,7 +12,7 @@ use crate::watch::Stop;
 
 /// The percentiles that are compared of a recorded trace: the body of the distribution, and its tail as often.
 const PERCENTILES: [f64; 11] = [5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.9];
-/// Classes of sizes: up to so many sectors of 512 bytes. They tell what a request costs from what its bytes cost.
+/// Classes of sizes: from and up to this many sectors of 512 bytes. They tell what a request costs from what its bytes cost.
 const CLASSES: [(u64, u64); 5] = [(1, 8), (9, 32), (33, 128), (129, 512), (513, u64::MAX)];
 /// A group of fewer requests says nothing of a percentile.
 const GROUP_MIN: usize = 100;
@@ -196,7 +196,7 @@ impl Sample {
     }
 }
 
-/// The requests that are seen, and those that are held out: the last ones of each of so many equal parts.
+/// The requests that are seen, and those that are held out: the last ones of each of this many equal parts.
 fn split<R: Clone>(requests: &[R], holdout: f64, parts: usize) -> [Vec<R>; 2] {
     let (mut seen, mut held_out) = (Vec::new(), Vec::new());
     for part in 0..parts {

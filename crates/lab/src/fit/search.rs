@@ -39,7 +39,7 @@ const STEPS_EACH: usize = 6;
 const STEPS_OF_A_ROUND: usize = 2;
 /// A parameter makes no difference if it would change times by less than 5 % across its whole range.
 const FLAT: f64 = 0.05;
-/// Values that are tried of a parameter that makes no difference: the middles of so many parts of its range.
+/// Values that are tried of a parameter that makes no difference: the middles of this many parts of its range.
 const PARTS: usize = 16;
 
 /// A search that is asked for.
@@ -99,7 +99,7 @@ impl Search<'_> {
         let mut tried: Vec<Vec<usize>> = Vec::new();
         let mut best = f64::INFINITY;
         loop {
-            // What cannot be simulated is no place to begin.
+            // What cannot be simulated is not a place to begin.
             starts.retain(|place| place.residuals.is_some());
             elsewhere.retain(|place| place.residuals.is_some());
             if left == 0 || starts.is_empty() && elsewhere.is_empty() {
@@ -189,7 +189,7 @@ impl Search<'_> {
         points
     }
 
-    /// Goes down so many steps, or until differences are small or no evaluations are left.
+    /// Goes down this many steps, or until differences are small or no evaluations are left.
     fn descend(
         &self,
         descent: &mut Descent,
@@ -268,7 +268,7 @@ fn moved(point: &Point, moves: &[(usize, f64)]) -> Point {
     point
 }
 
-/// Points of which each coordinate has one in each of as many equal parts as there are points.
+/// Points one of which lies in each of as many equal parts of every coordinate as there are points.
 fn hypercube(dimensions: usize, points: usize, random: &mut Random) -> Vec<Point> {
     let mut found = vec![Vec::with_capacity(dimensions); points];
     for _ in 0..dimensions {

@@ -66,7 +66,7 @@ impl Fit {
     }
 }
 
-/// Finds before the work a key that does not exist, a range of which both ends are impossible, and a choice that is impossible by
+/// Finds before the work a key that does not exist, a range both of whose ends are impossible, and a choice that is impossible by
 /// itself and with every value of each other parameter that is searched.
 fn check_values(
     parameter: &FitParameter,

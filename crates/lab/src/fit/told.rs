@@ -92,7 +92,7 @@ fn in_short(choices: &[String]) -> Vec<String> {
 }
 
 /// The value that is tried for a factor of another one: the nearest possible one, but not the same where there is one beyond.
-/// Around 0, of which all factors are the same, it is that part of the range.
+/// Around 0, which every factor leaves as it is, it is that part of the range.
 fn other_value(parameter: &FitParameter, value: f64, factor: f64) -> f64 {
     let FitRange::Between { high, unit, .. } = parameter.range else { return value };
     let other = if value > 0.0 { factor * value } else { (factor - 1.0).max(0.0) * high };

@@ -18,7 +18,7 @@ use crate::watch::Watch;
 /// Beginnings of the workload that are tried, as parts of it, and cells that are.
 const PARTS: [f64; 2] = [0.01, 0.05];
 const CELLS: usize = 8;
-/// The budget is given to so many parts of a whole sweep: 0.001.
+/// The budget is given in this many parts of a whole sweep: 0.001.
 const STEP: f64 = 1000.0;
 
 /// What the clock decided, as it is kept.
@@ -26,7 +26,7 @@ const STEP: f64 = 1000.0;
 pub(super) struct ClockChoice {
     /// The experiment that it is about.
     experiment: String,
-    /// What a cell takes of a processor whatever its length, seconds, and besides that in full.
+    /// Seconds of a processor that a cell takes whatever its length, and those that it takes in addition when it runs in full.
     fixed_seconds: f64,
     full_seconds: f64,
 }

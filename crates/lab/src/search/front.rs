@@ -1,4 +1,4 @@
-//! Fronts: who beats whom, and how well a short run orders what a long one does.
+//! Fronts: which cell beats which, and how well a short run orders cells as a long one does.
 
 use std::collections::BTreeMap;
 
@@ -30,8 +30,8 @@ fn loss(own: &Values, wanted: &Values) -> f64 {
 
 /// The best, as many as are wanted, shared out evenly among the workloads, in the order in which they are taken: first what
 /// stands for the front ([`stand_ins`]), then what may need more than a short run ([`not_yet_better`]). What comes behind it in a
-/// short run may be on the front in the whole one, so that the others are taken in turns: whoever is nearest to being on it too,
-/// and what stands for the front of the rest, which is the second best of each part. `is_exact` says which metrics short runs
+/// short run may be on the front in the whole one, so that the others are taken in turns: what is nearest to being on it too, and
+/// what stands for the front of the rest, which is the second best of each part. `is_exact` says which metrics short runs
 /// know exactly.
 pub(super) fn best_first(all: &BTreeMap<Place, Values>, wanted: usize, is_exact: &[bool]) -> Vec<Place> {
     let mut by_workload: BTreeMap<&str, Vec<(&Place, &Values)>> = BTreeMap::new();

@@ -3,7 +3,7 @@
 //!
 //! The folder has `plan.json` (the cells and what they are), `cells/ID.parquet` with one row for each cell that is done, and,
 //! once all are, `results.parquet` with a row for each cell and a column for each metric. `ID` is a hash of all that decides
-//! the result ([`SweepCell::id`]); a file appears as a whole or not at all, and is the same bytes whoever wrote it.
+//! the result ([`SweepCell::id`]); a file appears as a whole or not at all, and is the same bytes whatever process wrote it.
 
 mod key;
 mod plan;
@@ -31,7 +31,7 @@ use store::CellResult;
 
 /// Memory for decoded traces when nothing else is said, bytes.
 pub const SWEEP_MEMORY: u64 = 1 << 30;
-/// Old enough that nobody writes it any more.
+/// Old enough that no process writes it any more.
 const ABANDONED: Duration = Duration::from_secs(24 * 3600);
 
 /// A sweep that is asked for.
@@ -72,7 +72,7 @@ impl std::str::FromStr for SweepShard {
         let parts = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         match parts {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err(format!("`{text}` is no part: write 2/3 for the second of three")),
+            _ => Err(format!("`{text}` is not a part: write 2/3 for the second of three")),
         }
     }
 }
@@ -120,7 +120,7 @@ impl Sweep {
     ///
     /// # Errors
     /// The plan cannot be read, no cell of it can be built, a trace cannot be read, the machine has too little memory for a
-    /// cell, or a result cannot be written. A cell that cannot be built or fails is no error: its result says why.
+    /// cell, or a result cannot be written. A cell that cannot be built or fails is not an error: its result says why.
     pub fn run(&self, watch: &Watch<'_>, step: impl FnMut(SweepStep<'_>) + Send) -> Result<SweepWork, Error> {
         let (text, cells) = plan::read(&self.plan, &Decoded::up_to(self.memory))?;
         let results = SweepResults::begin(&self.folder, text, &cells)?;

@@ -50,7 +50,7 @@ pub enum CellStatus {
     Done,
     /// It cannot be built, or failed.
     Failed,
-    /// Nobody ran it yet.
+    /// It has not run yet.
     Open,
 }
 
@@ -242,7 +242,7 @@ impl SweepResults {
         };
         let broken = |error| {
             let help = "remove the file and run the sweep again";
-            Error::input(format!("cells/{id}.parquet: the result is no JSON: {error}"), help)
+            Error::input(format!("cells/{id}.parquet: the result is not JSON: {error}"), help)
         };
         let (report, course, error) = match result {
             None => (None, None, None),

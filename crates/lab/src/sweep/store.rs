@@ -77,7 +77,7 @@ impl Store {
         let path = self.path(id);
         let cannot = |problem: &dyn std::fmt::Display| {
             let help = "remove the file and run the sweep again";
-            Error::input(format!("{}: is no result of a cell: {problem}", path.display()), help)
+            Error::input(format!("{}: is not a result of a cell: {problem}", path.display()), help)
         };
         let file = File::open(&path).map_err(|error| cannot(&error))?;
         let reader = SerializedFileReader::new(file).map_err(|error| cannot(&error))?;

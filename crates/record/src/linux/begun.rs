@@ -30,7 +30,7 @@ pub(super) struct Access {
 
 /// What a system call does when it succeeds.
 pub(super) enum Begun {
-    /// These accesses. Of requests of libaio as many count as were taken, with those that are no accesses.
+    /// These accesses. Of requests of libaio as many count as were taken, with those that are not accesses.
     Accesses(Vec<Option<Access>>),
     /// What was written is durable: of one file, or of all.
     Sync(Option<FileName>),
@@ -48,7 +48,7 @@ pub(super) enum Begun {
     Ring,
 }
 
-/// What a call is about to do; nothing if it is no concern of a recorder.
+/// What a call is about to do; nothing if it does not concern a recorder.
 pub(super) fn begun(task: Pid, call: Call, arguments: [u64; 6]) -> Option<Begun> {
     let access_as = |op, (descriptor, at): (usize, At), flags: i32| {
         let mut file = open_file(task, arguments[descriptor])?;

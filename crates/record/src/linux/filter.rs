@@ -33,7 +33,7 @@ pub(super) fn apply(level: Level) -> Result<(), String> {
         Level::Device => PROGRAM_CALLS.iter().map(always).collect(),
     };
     let mut rules = rules.map_err(|error: seccompiler::BackendError| error.to_string())?;
-    // Mappings of memory that is no file are frequent, and no concern of ours.
+    // Mappings of memory that is not a file are frequent, and do not concern us.
     let of_file =
         SeccompCondition::new(FLAGS, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(libc::MAP_ANONYMOUS as u64), 0);
     let code = libc::PROT_EXEC as u64;

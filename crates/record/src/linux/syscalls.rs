@@ -92,7 +92,7 @@ impl Watcher for Calls {
             return Beginning::Unwatched;
         };
         // Where it begins is known when all others have ended that move the same position or end. Calls that copy to a pipe or a
-        // socket may wait for somebody who would wait here: they hold nobody up.
+        // socket may wait for a task that would wait here: they hold nothing up.
         let moves = match (&begun, call) {
             (Begun::Accesses(accesses), Call::Read(..) | Call::Write(..) | Call::WriteAs(..)) => {
                 accesses.iter().flatten().find(|access| access.moves).map(|access| identity(&access.file.name))
@@ -243,8 +243,8 @@ impl Calls {
         self.counts.stacks_cut_short = self.stacks.cut_short();
         let [data, code] = &self.mapped;
         let missing = [
-            ("files mapped into memory, whose accesses are no system calls", data.difference(code).count() as u64),
-            ("requests of io_uring, which are no system calls", self.rings),
+            ("files mapped into memory, whose accesses are not system calls", data.difference(code).count() as u64),
+            ("requests of io_uring, which are not system calls", self.rings),
             ("reads and writes of processes that hide what they have open (not dumpable)", self.hidden),
         ];
         RecordedCommand {

@@ -30,15 +30,15 @@ pub(super) enum Beginning {
     Unwatched,
     /// It goes on, and its end matters.
     Watched,
-    /// It stands still, and begins anew when a call of another task has ended.
+    /// It stands still, and begins again when a call of another task has ended.
     Later,
 }
 
-/// Whoever looks at what a process tree does.
+/// What looks at what a process tree does.
 pub(super) trait Watcher {
     /// A task stops at a system call of the filter.
     fn begins(&mut self, task: Pid, process: i32, registers: &Registers) -> Beginning;
-    /// A system call ends of which the end matters.
+    /// A system call whose end matters ends.
     fn ends(&mut self, task: Pid, process: i32, registers: &Registers);
     /// A process is about to end; what it has loaded can still be seen.
     fn leaves(&mut self, process: i32);
@@ -51,11 +51,11 @@ pub(super) struct Tree {
     root: Pid,
     /// Tasks, and the process of each.
     tasks: BTreeMap<i32, i32>,
-    /// Those in a system call of which the end matters.
+    /// Those in a system call whose end matters.
     waiting: BTreeSet<i32>,
     /// Those that stand still until the call of another one has ended, in the order in which they came.
     held: Vec<Pid>,
-    /// All tasks, for whoever wants to end them.
+    /// All tasks, for the thread that ends them.
     alive: Arc<Mutex<Vec<Pid>>>,
     /// What the command is called.
     name: String,
@@ -127,7 +127,7 @@ impl Tree {
             };
             match u8::try_from(code) {
                 Ok(code @ NOT_FOUND) => return Err(failed("there is no such program", code)),
-                Ok(code @ MAY_NOT_RUN) => return Err(failed("it is no program, or it may not be run", code)),
+                Ok(code @ MAY_NOT_RUN) => return Err(failed("it is not a program, or it may not be run", code)),
                 Ok(NOT_TRACED) => return Err(forbidden("seccomp filter", nix::Error::EPERM)),
                 _ => {}
             }
@@ -142,7 +142,7 @@ impl Tree {
             let status = match waitpid(None, Some(WaitPidFlag::__WALL)) {
                 Ok(status) => status,
                 Err(Errno::EINTR) => continue,
-                // A signal of which nobody knows the name (a real-time one) cannot be passed on. Who waits for it waits for ever.
+                // A signal without a known name (a real-time one) cannot be passed on: a task that waits for it waits for ever.
                 Err(Errno::EINVAL) => {
                     is_signal_lost = true;
                     kill(&self.alive);
@@ -268,7 +268,7 @@ fn kill(tasks: &Mutex<Vec<Pid>>) {
     }
 }
 
-/// Kills all that is recorded when somebody wants the recording to end.
+/// Kills all that is recorded when the caller wants the recording to end.
 fn kill_when_asked(
     stop: Arc<AtomicBool>,
     alive: Arc<Mutex<Vec<Pid>>>,

@@ -14,7 +14,7 @@ const ROOT: &str = "/sys/fs/cgroup";
 pub(super) struct MemoryGroup(PathBuf);
 
 impl MemoryGroup {
-    /// A group with so many bytes.
+    /// A group with this many bytes.
     pub fn create(bytes: u64) -> Result<Self, RecordError> {
         let root = Path::new(ROOT);
         // Version 2 has one tree for everything, version 1 one for memory.
