@@ -10,7 +10,7 @@ named on standard error.
 
 CHECKOUT is a clone of github.com/CMU-SAFARI/MQSim; `make` runs in it, everything else is written to DIR (default:
 target/mqsim of this tree). nandlab is target/release/nandlab of this tree if it is not named. Python 3.8 or later,
-nothing besides. What the differences are: docs/benchmarks.md, 'Compared with MQSim'.
+nothing else. What the differences are: docs/benchmarks.md, 'Compared with MQSim'.
 
 Both have the device of the preset g1 with the times that MQSim gives its channels: 12,288 ns a page (333 MT/s, in whole
 nanoseconds) and 290 ns a command (those of its programs take 361, of its erases 220). No cache, ideal map, no suspension,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tests the Python package in an environment of its own under target/: the build of the workspace and the sources of the
-# package, next to each other. `scripts/python.sh stubs` writes the stubs of the plug-ins anew.
+# package, next to each other. `scripts/python.sh stubs` rewrites the stubs of the plug-ins.
 set -eu
 cd "$(dirname -- "$0")/.."
 . ./scripts/toolchain.sh

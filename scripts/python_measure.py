@@ -183,7 +183,7 @@ def built_in() -> str:
         said = subprocess.run(valgrind, check=True, capture_output=True, text=True).stderr
         return int(said.rsplit("Collected :", 1)[1].split()[0])
 
-    # So many requests that importing, which has a row of its own, is a hundredth. Turn by turn, because whoever else uses the
+    # Enough requests that importing, which has a row of its own, is a hundredth. Turn by turn, because other load on the
     # machine comes and goes.
     mine, theirs = commands(12_000_000)
     turns = [(seconds(mine), seconds(theirs)) for _ in range(8)]
@@ -260,7 +260,7 @@ def lock() -> str:
 INTERRUPTED = """
 import nandlab, signal, time
 from collections import OrderedDict
-# Whoever started this in the background ignores it, and so would this.
+# A shell that starts this in the background ignores it, and so would this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 class LRU(nandlab.Policy):
     def __init__(self): self.order = OrderedDict()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What must hold before a release, besides ./test: the oldest Rust that is promised builds it, every package builds by
-# itself, an installed command needs nothing beside it, and the guide leads to a project that passes its tests.
+# itself, an installed command needs nothing next to it, and the guide leads to a project that passes its tests.
 set -eu
 cd "$(dirname -- "$0")/.."
 . ./scripts/toolchain.sh

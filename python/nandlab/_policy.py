@@ -25,7 +25,7 @@ class Policy:
 
     `make_room` returns the slot of the page that leaves, or several, or fills the `plan` (`evict`, `drop_page`,
     `write_back`, `move_page`); the policy takes these pages out of its own lists. Its `access` is `None` if the buffer
-    shrinks. `on_remove(slot)` tells that the host discarded a page. `on_clean(slot)` tells that the host had it written,
+    shrinks. `on_remove(slot)` tells that the host trimmed a page. `on_clean(slot)` tells that the host had it written,
     and answers whether it stays; without that hook it leaves.
 
     `access` and `plan` are the same objects in every call, so that what is needed later must be copied.

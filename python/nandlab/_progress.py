@@ -13,7 +13,7 @@ Progress = Union[Callable[[float], object], bool, None]
 def telling(progress: Progress, title: str) -> Generator[Callable[[float], object] | None, None, None]:
     """The function that the work tells its share.
 
-    Raises ImportError if a bar is wanted and tqdm is not installed, TypeError if it is no function.
+    Raises ImportError if a bar is wanted and tqdm is not installed, TypeError if it is not a function.
     """
     if progress is None or progress is False:
         yield None

@@ -78,7 +78,7 @@ def _json(parameters: Mapping[str, Any], name: str) -> str:
     try:
         return json.dumps(parameters, allow_nan=False, default=_plain)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name}: a parameter is no plain number, word or truth: {error}") from None
+        raise type(error)(f"{name}: a parameter is not a plain number, word or truth value: {error}") from None
 
 
 def _plain(value: Any) -> Any:

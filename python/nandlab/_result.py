@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow
     from matplotlib.axes import Axes
 
-#: Parts of the report that are no metrics, or have a place of their own.
+#: Parts of the report that are not metrics, or have a place of their own.
 _NOT_IN_SUMMARY = ("config", "ledger", "trace", "schema", "nandlab", "reconstructions")
 #: Percentiles that are drawn.
 _DRAWN = [0, 10, 25, 50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99, 100]
@@ -47,7 +47,7 @@ class Latency:
         self._native = native
 
     def percentile(self, percent: float, kind: str = "all") -> int:
-        """The time that so many per cent of the requests took at most, ns: at most 3.1 % too large. 0 if there are none.
+        """The time that this many per cent of the requests took at most, ns: at most 3.1 % too large. 0 if there are none.
 
         `kind`: `"all"`, `"reads"`, `"writes"`, `"others"` (trims and flushes), or `"device"`: all, from their admission on.
         """

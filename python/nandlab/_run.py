@@ -133,7 +133,7 @@ def _workload(trace: Trace, options: Mapping[str, Any]) -> tuple[dict[str, Any],
     elif isinstance(trace, Sequence) and trace and all(isinstance(path, (str, os.PathLike)) for path in trace):
         paths = [os.fspath(path) for path in trace]
     else:
-        raise TypeError(f"trace: {type(trace).__name__} is no path, no generator and no table of columns")
+        raise TypeError(f"trace: {type(trace).__name__} is not a path, a generator or a table of columns")
     given = {name: value for name, value in options.items() if value is not None}
     reading = {name: given.pop(name) for name in _READING if name in given}
     return {"trace": paths, "reading": reading, **given}, memory
@@ -195,7 +195,7 @@ def run(
     elif hasattr(buffer, "make_room"):
         policy = buffer
     else:
-        raise TypeError(f"buffer: {buffer!r} is no name, no member of nandlab.buffers, and has no make_room or decide")
+        raise TypeError(f"buffer: {buffer!r} is not a name or a member of nandlab.buffers, and has no make_room or decide")
     spec, memory = _spec(trace, described, reading)
     hinted = None if hint is None else hinting(hint)
     with telling(progress, "run") as tell:
@@ -266,7 +266,7 @@ def curve(
     progress: Progress = None,
     **options: Any,
 ) -> Table:
-    """What buffers do at every size: `ram` is a list of sizes and ranges, each of which has so many `points`.
+    """What buffers do at every size: `ram` is a list of sizes and ranges, each of which has this many `points`.
 
     Without `ftl` buffers are simulated alone, and `warm_up` is refused. `bound` adds what no buffer can do better. Other
     arguments are those of `nandlab.run`.

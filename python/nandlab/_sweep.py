@@ -112,7 +112,7 @@ class Sweep:
                 task.result()
                 if tell is not None:
                     tell(done / len(tasks))
-        # Whoever finished last may not have seen the result of another: the table of all is written here.
+        # The worker that finished last may not have seen the result of another: the table of all is written here.
         _native.sweep(str(plan), str(place), threads=threads)
         return load(place)
 

@@ -22,7 +22,7 @@ class Table(Mapping[str, Sequence[Any]]):
 
     def __init__(self, columns: Mapping[str, Sequence[Any]], kinds: Mapping[str, str] | None = None) -> None:
         self._columns = {name: tuple(values) for name, values in columns.items()}
-        #: What the command line prints for the same work; empty if there is no such.
+        #: What the command line prints for the same work; empty if there is none.
         self.json = ""
         self._kinds = {name: (kinds or {}).get(name) or _kind(values) for name, values in self._columns.items()}
         if len({len(values) for values in self._columns.values()}) > 1:

@@ -109,7 +109,7 @@ class BufferEnv(gymnasium.Env[NDArray[numpy.float32], numpy.int64]):
     ) -> tuple[NDArray[numpy.float32], float, bool, bool, dict[str, Any]]:
         """The candidate leaves, and the run goes on until the next page must leave.
 
-        Raises ValueError if there is no such action, or the episode is over; TypeError if it is no whole number.
+        Raises ValueError if there is no such action, or the episode is over; TypeError if it is not a whole number.
         """
         if self._native is None:
             raise ValueError("the episode is over: call reset()")
