@@ -213,7 +213,7 @@ impl Builder {
         merge(&mut self.root, layer);
     }
 
-    /// Puts another FTL in the place of that which stands there, with what the preset says of collection or placement, and over
+    /// Puts another FTL in the place of the one that stands there, with what the preset says of collection or placement, and over
     /// that what was said since, as far as the FTL has such parameters. What is the default of the one says nothing of the other,
     /// and blocks that suffice the one as its reserve may not suffice the other.
     fn change_ftl(&mut self, name: &str) {

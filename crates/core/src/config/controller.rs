@@ -16,7 +16,7 @@ const CORES: u32 = 64;
 pub struct ControllerConfig {
     /// Commands that are carried out at a time, first come, first served. 1 to 64.
     pub cores: u32,
-    /// For so long a core is busy with a read, before its operations start.
+    /// How long a core is busy with a read, before its operations start.
     pub read_time: Nanos,
     /// The same for a write, a trim and a flush.
     pub write_time: Nanos,

@@ -50,7 +50,7 @@ impl FlushConfig {
         *self == Self::default()
     }
 
-    /// Refuses shares that are none, and what would be without effect.
+    /// Refuses what is not a share, and what would be without effect.
     ///
     /// # Errors
     /// Names the key.

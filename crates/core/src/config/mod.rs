@@ -173,7 +173,7 @@ pub struct RamConfig {
     pub partial_write: PartialWrite,
     /// Read the page from flash on every write miss, as the public lab simulator does.
     pub write_miss_fetch: bool,
-    /// What passes every buffer by: `none`; `sequential_reads` or `sequential`, which is reads and writes, of requests that the
+    /// What bypasses every buffer: `none`; `sequential_reads` or `sequential`, which is reads and writes, of requests that the
     /// host calls sequential (none without hints in the trace); or all `reads`, so that the RAM is a write buffer. Pages that
     /// are in the buffer are used as ever.
     #[serde(default)]

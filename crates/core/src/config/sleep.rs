@@ -14,7 +14,7 @@ pub struct SleepConfig {
     /// It sleeps when it has had no request under way for this long. Absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Nanos>,
-    /// For so long it wakes, from the request that comes then; requests that come meanwhile wait too. At most 100s.
+    /// How long it takes to wake, from the request that comes then; requests that come meanwhile wait too. At most 100s.
     pub wake_time: Nanos,
 }
 

@@ -27,8 +27,8 @@ pub trait Ssd: Send {
     /// # Errors
     /// As [`Ssd::submit`].
     fn submit_pieces(&mut self, pieces: &[HostRequest]) -> Result<Completion, Refused>;
-    /// From now on remembers when requests complete whose end is not known at once, for [`Ssd::take_late`]: who asks takes
-    /// them every now and then, or they pile up. No request may be under way.
+    /// From now on remembers when requests complete whose end is not known at once, for [`Ssd::take_late`]: the caller
+    /// takes them every now and then, or they pile up. No request may be under way.
     fn remember_late(&mut self);
     /// Moves what was remembered since the last call to the end of `into`, in the order of completion.
     fn take_late(&mut self, into: &mut Vec<LateCompletion>);

@@ -93,7 +93,7 @@ pub struct CellConfig {
     /// `t_BERS` of a block in SLC mode; that of all blocks without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slc_erase: Option<Nanos>,
-    /// Times that a page must be sensed again, on the average, for every 1,000 P/E cycles of its block. 0 to 100.
+    /// Times that a page must be sensed again, on average, for every 1,000 P/E cycles of its block. 0 to 100.
     pub retries_per_1000_cycles: f64,
     /// The same for every day since its block was first programmed. 0 to 100.
     pub retries_per_day: f64,
@@ -279,8 +279,8 @@ impl Flash {
         }
     }
 
-    /// What the cells take for an operation, and the operation without any waiting. `inside` the plane nobody checks what is
-    /// read, and so nothing is read again, nor transferred.
+    /// What the cells take for an operation, and the operation without any waiting. `inside` the plane what is read is not
+    /// checked, so that nothing is read again, nor transferred.
     #[inline(never)]
     pub(super) fn times_of(&mut self, op: Op, pbn: Pbn, ppn: Ppn, inside: bool) -> (Nanos, Nanos) {
         let slc = self.is_slc(pbn);

@@ -217,7 +217,7 @@ impl Flash {
     }
 
     /// A block that was read so often since its erase that its valid pages are to be relocated. An FTL that cannot do it
-    /// now may leave it: the block is named again after as many reads more.
+    /// now may leave it: the block is named again after that many more reads.
     pub fn take_disturbed(&mut self) -> Option<Pbn> {
         self.cells.reliability.as_mut()?.take_disturbed()
     }

@@ -49,7 +49,7 @@ pub struct AccessCounts {
     pub write_hits: u64,
     /// Pages read from flash: read misses and what was prefetched. A write that misses reads nothing.
     pub pages_in: u64,
-    /// Pages written to flash: write-backs, writes that passed the buffer by, and the pages that are dirty at the end.
+    /// Pages written to flash: write-backs, writes that bypassed the buffer, and the pages that are dirty at the end.
     pub pages_out: u64,
 }
 

@@ -177,7 +177,7 @@ impl Parameter {
         }
     }
 
-    /// Its item of the manual page, with the values to choose from if it has such.
+    /// Its item of the manual page, with the values to choose from if it has any.
     fn item(&self, default: &Value, choices: &[(String, String)]) -> String {
         let default = match default {
             Value::Null if self.absent.is_empty() => "absent by default".to_owned(),

@@ -34,7 +34,7 @@ impl Storage {
     }
 
     /// A hit on a page that flash is still to deliver completes no earlier than that; one on a page that was read ahead is
-    /// counted by who read it.
+    /// counted by the request that read it.
     #[inline(never)]
     pub(super) fn first_hit(&mut self, slots: &mut Slots, slot: Slot, request: u64, flight: &mut Flight<'_>) {
         if let Some(ticket) = self.filling(slots, slot) {

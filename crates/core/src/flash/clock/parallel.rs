@@ -15,8 +15,8 @@
 //! When an operation joins its die's queue depends on its `after`:
 //! - resolved, or an operation that is queued or executing on the same die: at once (the queue keeps the order);
 //! - a later time: at that time;
-//! - anything else: when `after` resolves. Operations without such a dependency pass it meanwhile, on its die too: who
-//!   needs the order of two operations on one die says so with `after`.
+//! - anything else: when `after` resolves. Operations without such a dependency pass it meanwhile, on its die too:
+//!   code that needs the order of two operations on one die says so with `after`.
 //!
 //! A scalar 'busy until' per resource would be simpler and wrong by factors: it reserves the channel in the far future
 //! for a read behind a program, and everything issued later waits for an idle channel.

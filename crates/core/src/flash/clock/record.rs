@@ -30,7 +30,7 @@ pub struct Operation {
 pub enum Call {
     /// An operation was issued.
     Operation(Operation),
-    /// Two tickets were joined, of which at least one is not a time.
+    /// Two tickets, at least one of which is not a time, were joined.
     Join {
         /// The first.
         a: Ticket,

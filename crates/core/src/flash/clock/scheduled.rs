@@ -64,7 +64,7 @@
 //! - Any program of a die may be a cache program, and any read a cache read, whatever the blocks: the random form of cache read
 //!   is for that. Of cache program older parts say that it works within one block only (Hynix H27UCG8T2M, data sheet rev. 1.0,
 //!   2010, section 4.11).
-//! - Who waits for operations and for a time hurries what was asked for before, as long as one of both is not over.
+//! - What waits for operations and for a time hurries what was asked for before, as long as one of them is not over.
 //! - The times in which a register is copied into the other (tCBSY, tRCBSY) are zero.
 //! - Nothing waits for company: a die that is idle begins with what there is. So a unit may be programmed by several commands,
 //!   each of which takes the whole time, where a drive would wait or pad.

@@ -101,7 +101,7 @@ pub enum ChannelOrder {
     #[default]
     AsAsked,
     /// Command phases without data go before pages: they are short, and put the cells of a die to work. A die waits for at
-    /// most one command of each of the others besides.
+    /// most one more command of each of the others.
     CommandsFirst,
     /// Pages that were read go before commands and the pages of programs, as in MQSim (Tavakkol et al., FAST 2018; its source,
     /// where a channel becomes idle): what was read is answered sooner, and dies wait for their commands.
@@ -141,7 +141,7 @@ impl Default for SchedulerConfig {
 }
 
 impl SchedulerConfig {
-    /// Refuses what would be without effect where a command takes `command`, and times that are none.
+    /// Refuses what would be without effect where a command takes `command`, and times out of range.
     ///
     /// # Errors
     /// Names the key.

@@ -182,7 +182,7 @@ impl<X: Copy + Default> Tickets<X> {
         self.timers.pop().map(|Reverse((_, who))| who)
     }
 
-    /// The timer of a node fired: it, or who waits for it, goes on. True if a timer was set.
+    /// The timer of a node fired: it, or what waits for it, goes on. True if a timer was set.
     pub(super) fn fire(&mut self, now: u64, ticket: u64) -> bool {
         let index = index_of(ticket);
         self.slab.get_mut(index).next = NONE;

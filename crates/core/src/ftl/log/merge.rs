@@ -2,7 +2,7 @@
 //! copying of newest copies into a fresh block, and recovery by merging.
 //!
 //! A *data block* keeps the pages of one logical block at their own offsets; never-written and trimmed pages are holes.
-//! Everything else an FTL of this family owns are *log blocks*, which it keeps itself.
+//! All other blocks of an FTL of this family are *log blocks*, which it keeps itself.
 
 use crate::error::ConfigError;
 use crate::flash::{Flash, Geometry, Ticket};

@@ -1,5 +1,5 @@
-//! Channels: a die that wants its channel waits until its turn comes, which is that of who asked first unless `channel` says
-//! otherwise.
+//! Channels: a die that wants its channel waits until its turn comes: the die that asked first is served first, unless
+//! `channel` says otherwise.
 
 #![expect(
     clippy::inline_always,

@@ -228,7 +228,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
         self.cells_are_free(die, class);
     }
 
-    /// An operation is done that was suspended so long.
+    /// An operation is done that was suspended for this long.
     #[inline(always)]
     pub(super) fn finish(&mut self, die: u32, index: u32, suspended: u64) {
         self.in_flight -= 1;

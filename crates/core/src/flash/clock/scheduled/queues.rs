@@ -150,14 +150,14 @@ impl Queues {
         (self.work, self.served) = ([0; CLASSES], 0);
     }
 
-    /// What was removed last keeps the die busy for so much longer.
+    /// What was removed last keeps the die busy for this much longer.
     #[inline]
     pub(super) const fn works_longer(&mut self, class: OpClass, service: u64) {
         self.work[class as usize] += service;
     }
 
     /// Removes an operation of the class that was served last, the one behind `passed` (the first if that is none): it goes with
-    /// those of a command, which keeps the die busy for so much longer.
+    /// those of a command, which keeps the die busy for this much longer.
     pub(super) fn take_along(
         &mut self,
         tasks: &mut Waiting,

@@ -229,7 +229,7 @@ impl<const PLAIN: bool> Scheduled<PLAIN> {
     #[inline(never)]
     fn choose_of_many(&mut self, die: u32) {
         if PLAIN {
-            // Who does not share its channel with another one of them gets it at once.
+            // A die that does not share its channel with another one of them gets it at once.
             let channel = self.dies[die as usize].channel;
             let is_alone = self.idle.iter().all(|other| self.dies[*other as usize].channel != channel);
             self.plain_choose(die, is_alone);

@@ -15,12 +15,12 @@ pub struct VictimRule {
     pub by_age: bool,
     /// Of blocks with equally few valid pages the one with the lowest number comes first, not the one closed earliest.
     pub lowest_first: bool,
-    /// Chooses among the closed blocks, of which there is one at least; the number is 0 if it takes none.
+    /// Chooses among the closed blocks, of which there is at least one; the number is 0 if it takes none.
     pub pick: fn(&mut Candidates<'_>, u32) -> u32,
 }
 
-/// The closed blocks of a group, as a victim policy sees them. Blocks are given by position in their group; one at
-/// least is closed.
+/// The closed blocks of a group, as a victim policy sees them. Blocks are given by position in their group; at
+/// least one is closed.
 #[derive(Debug)]
 pub struct Candidates<'a> {
     pub(super) pool: &'a mut Pool,

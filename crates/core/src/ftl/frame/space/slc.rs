@@ -7,8 +7,8 @@
 //! Chosen readings: collecting a block of the cache is what folds it: its pages go to the collector's blocks. A victim policy
 //! sees a block of a dynamic cache as one with few valid pages, so that under pressure the cache is folded where that gains most.
 //! Blocks that are set aside for a static cache go back to it, so that folding them gains nothing: they are not victims. In
-//! idle time, all closed blocks of the cache are folded, the one closed first first. While the cache is full, the host's pages go
-//! past it. An erase in SLC mode wears a block like any other.
+//! idle time, all closed blocks of the cache are folded, the one closed earliest first. While the cache is full, the host's
+//! pages go past it. An erase in SLC mode wears a block like any other.
 
 use std::collections::VecDeque;
 

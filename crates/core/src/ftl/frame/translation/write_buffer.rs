@@ -31,8 +31,8 @@ impl WriteBuffer {
     /// A translation page that a look-up evicted when it was `ready` is programmed at `done`: resolves when the look-up may
     /// go on.
     ///
-    /// The page takes RAM that is free now, if there is some, else that of the page that is under way for longest: used in turn,
-    /// one program on a die with much to do would stop look-ups while the rest of the RAM is free.
+    /// The page takes RAM that is free now, if there is some, else that of the page that has been under way longest: used in
+    /// turn, one program on a die with much to do would stop look-ups while the rest of the RAM is free.
     pub(super) fn page(&mut self, flash: &mut Flash, done: Ticket, ready: Ticket) -> Ticket {
         let Flash { clock, .. } = flash;
         let is_free = |page: &Ticket| clock.time(*page).is_some_and(|at| at <= clock.now());
