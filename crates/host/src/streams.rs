@@ -1,4 +1,4 @@
-//! Sequential streams, each of one file, whatever place of whatever program goes on with it.
+//! Sequential streams, each of one file, whichever program location goes on with it.
 
 use nandlab_trace::FILE_PAGE_BYTES;
 

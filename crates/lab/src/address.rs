@@ -96,7 +96,7 @@ pub(crate) fn name(policy: AddressPolicy) -> String {
     }
 }
 
-/// What to know about a result in which pages became neighbours that were none. `sees_neighbours`: whether the buffer or
+/// What to know about a result in which pages became neighbours that were not. `sees_neighbours`: whether the buffer or
 /// the FTL takes notice of neighbours at all.
 pub(crate) fn warning(policy: AddressPolicy, geometry: &Geometry, sees_neighbours: bool) -> Option<String> {
     let AddressPolicy::Compact { unit_sectors } = policy else { return None };

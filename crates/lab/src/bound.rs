@@ -84,7 +84,7 @@ pub struct BoundRow {
     pub bound: u64,
     /// Belady's MIN: the most hits, at whatever cost.
     pub min: Priced,
-    /// Decisions that are possible for who knows the future.
+    /// Decisions that are possible with knowledge of the future.
     pub schedule: Priced,
     /// What policies do.
     pub policies: Vec<Policy>,
@@ -114,7 +114,7 @@ pub struct Bounds {
     pub rows: Vec<BoundRow>,
 }
 
-/// What is computed for a size: by one who knows the future, or by a policy.
+/// What is computed for a size: with knowledge of the future, or by a policy.
 enum Piece {
     Offline(u64, AccessCounts, AccessCounts),
     Policy(Result<AccessCounts, String>),

@@ -2,7 +2,7 @@
 //!
 //! A sheet is a TOML file of its own (`datasheets/NAME.toml`) for the device preset of the same name: each figure is a workload
 //! with the value that its maker prints. A difference says how far the preset is from the drive, except where the figure itself
-//! set a key of the preset: then it is a calibration, which is said, and no evidence.
+//! set a key of the preset: then it is a calibration, which is said, and not evidence.
 
 use nandlab::report::{Report, SCHEMA_VERSION};
 use serde::{Deserialize, Serialize};

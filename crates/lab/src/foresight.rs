@@ -23,7 +23,7 @@ impl Foresight {
         Self(Arc::new(look))
     }
 
-    /// Shows a batch to the one who wants to see it, if there is one.
+    /// Shows a batch to the function that looks, if there is one.
     pub(crate) fn show(this: Option<&Self>, batch: &mut [HostRequest]) -> Result<(), Error> {
         this.map_or(Ok(()), |Self(look)| look(batch))
     }

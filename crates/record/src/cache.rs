@@ -286,7 +286,7 @@ impl PageCache {
         self.shrink(caller.at_ns);
     }
 
-    /// A program reads or writes and passes the cache by; what is cached of the range is written back before. What a write
+    /// A program reads or writes and bypasses the cache; what is cached of the range is written back before. What a write
     /// replaced is cached no longer.
     pub fn direct(&mut self, op: HostOp, range: &FileRange, caller: Caller) {
         let pages = self.pages_of(range);
@@ -339,7 +339,7 @@ impl PageCache {
         }
     }
 
-    /// What waits of a range of a file begins to be written; nobody waits for it.
+    /// What waits of a range of a file begins to be written; nothing waits for it.
     pub fn begin_write_back(&mut self, range: &FileRange, at_ns: u64) {
         let length = if range.length == 0 { u64::MAX } else { range.length };
         let pages = self.pages_of(&FileRange { length, ..*range });
@@ -352,7 +352,7 @@ impl PageCache {
         self.drop_pages(file, dropped);
     }
 
-    /// A file loses its last name: what waits to be written is dropped. Its pages are still there for who has it open, and
+    /// A file loses its last name: what waits to be written is dropped. Its pages are still there for what has it open, and
     /// are the first to make room.
     pub fn forget(&mut self, file: u32) {
         self.gone.insert(file);
@@ -361,7 +361,7 @@ impl PageCache {
         for page in dirty {
             self.clean(file, page);
         }
-        // The system frees them when the last one who has it open closes it, which is not seen here.
+        // The system frees them when the last process that has it open closes it, which is not seen here.
         for page in self.cached(file, 0..u64::MAX) {
             self.coldest -= 1;
             let Some(cached) = self.pages.get_mut(&(file, page)) else { continue };

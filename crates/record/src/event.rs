@@ -68,7 +68,7 @@ const SECTOR_BYTES: u64 = 512;
 const DIRTY_PAGES_MAX: u64 = 1 << 20;
 
 impl DeviceEvent {
-    /// Out of the bytes of an event; nothing if they are none.
+    /// Out of the bytes of an event; nothing if they are not one.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
         let long = |at: usize| Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?));

@@ -121,7 +121,7 @@ pub struct RecordCounts {
 /// Why nothing can be recorded.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// The system is none on which this works.
+    /// This does not work on this system.
     #[error("programs can be recorded on Linux on x86-64 only")]
     Elsewhere,
     /// The system does not let a process be traced.
@@ -173,7 +173,7 @@ pub enum RecordError {
 /// A process cannot let itself be traced and become another without `unsafe`, unless it begins as a program of its own.
 ///
 /// # Errors
-/// The system lets nobody trace, or the command cannot be run.
+/// The system does not allow tracing, or the command cannot be run.
 pub fn record_command(
     own: &[OsString],
     command: &[OsString],

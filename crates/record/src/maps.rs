@@ -16,7 +16,7 @@ pub struct Mapping {
     pub path: String,
 }
 
-/// The mappings of code that have a name, out of the text of `/proc/PID/maps`. Lines that are none are passed over.
+/// The mappings of code that have a name, out of the text of `/proc/PID/maps`. Other lines are passed over.
 pub fn mappings(text: &str) -> Vec<Mapping> {
     text.lines().filter_map(mapping).collect()
 }
@@ -41,7 +41,7 @@ fn mapping(line: &str) -> Option<Mapping> {
 }
 
 /// Where file systems are mounted, by their device (`major << 20 | minor`), out of the text of `/proc/self/mountinfo`. Mounts
-/// of a part of a file system, and lines that are none, are passed over.
+/// of a part of a file system, and other lines, are passed over.
 pub fn mounts(text: &str) -> BTreeMap<u32, String> {
     text.lines().filter_map(mount).collect()
 }

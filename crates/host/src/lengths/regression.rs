@@ -169,7 +169,7 @@ fn loss(rows: &[([f64; INPUTS], usize)], class: usize, weights: &[f64; INPUTS]) 
 /// The weights that tell a class from all others.
 fn regress(rows: &[([f64; INPUTS], usize)], class: usize) -> [f64; INPUTS] {
     let members = rows.iter().filter(|(_, c)| *c == class).count() as f64;
-    // The log of the odds with a half to spare: finite for a class that nobody or everybody is in.
+    // The log of the odds with a half to spare: finite for a class that no request or every request is in.
     let mut weights = [0.0; INPUTS];
     weights[0] = libm::log((members + 0.5) / (rows.len() as f64 - members + 0.5));
     if members == 0.0 || members == rows.len() as f64 {

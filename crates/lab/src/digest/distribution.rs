@@ -162,7 +162,7 @@ fn step(panels: &[(String, Vec<Line<'_>>)], least: f64, most: usize) -> f64 {
     step
 }
 
-/// From (the shortest, 0 %) to (the longest, 100 %): how many percent took at most so long. Corners are `step` percent apart at
+/// From (the shortest, 0 %) to (the longest, 100 %): how many percent took at most that long. Corners are `step` percent apart at
 /// least.
 fn corners(buckets: &Buckets, step: f64) -> Vec<[f64; 2]> {
     let all: u64 = buckets.iter().map(|(_, count)| count).sum();

@@ -27,7 +27,7 @@ pub(crate) struct Metric {
     pub(crate) is_whole: bool,
 }
 
-/// Part of a percentile by which it may be too large: a bucket of a histogram is at most so wide ([`nandlab::histogram`]).
+/// Part of a percentile by which it may be too large: a bucket of a histogram is at most this wide ([`nandlab::histogram`]).
 const BUCKET: f64 = 1.0 / 32.0;
 
 /// What is shown of every sweep, the most asked first, and what its plan adds.

@@ -41,7 +41,7 @@ impl Cells {
     }
 }
 
-/// A name at `key` that none of the known ones is.
+/// A name at `key` that is none of the known ones.
 pub(crate) fn unknown(key: &str, name: &str, known: impl IntoIterator<Item = impl fmt::Display>) -> Error {
     let known: Vec<String> = known.into_iter().map(|name| name.to_string()).collect();
     let help = match nearest(name, &known) {

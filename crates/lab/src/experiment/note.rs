@@ -31,7 +31,7 @@ impl Cells {
     /// (`nandlab describe metrics`), as in `{lru/1MiB flash.erases.total}`. Steps may follow, in order: `- FIGURE` and
     /// `/ FIGURE` take another value of that report, `x1000` multiplies. `{CELL against OTHER FIGURE}` is the change in
     /// percent from the other cell; a ratio of nothing is `-`. Whole numbers are shown; `.2` asks for that many digits
-    /// behind the point, `%1` for the same in percent.
+    /// after the point, `%1` for the same in percent.
     ///
     /// # Errors
     /// Braces that do not end, a cell or a figure that does not exist.

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use nandlab::types::SECTOR_BYTES;
 use serde_json::Value;
 
-/// Engines that pass the host's cache by, whatever `direct` says.
+/// Engines that bypass the host's cache, whatever `direct` says.
 const RAW: [&str; 4] = ["io_uring_cmd", "sg", "xnvme", "libzbc"];
 
 /// Options that change which requests come, or when, and are not simulated; with the values that change nothing.

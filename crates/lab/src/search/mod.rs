@@ -147,7 +147,7 @@ impl Search {
             interrupted: false,
         };
         let (failed, begun) = (Cell::new(0), now());
-        // All in full: nobody needs to know where a workload ends.
+        // All in full: there is no need to know where a workload ends.
         let is_all = matches!(self.budget, SearchBudget::Share(budget) if budget >= 1.0);
         let lengths =
             if is_all { Some(BTreeMap::new()) } else { self.lengths(&experiment, &failed, watch, &mut step)? };

@@ -34,7 +34,7 @@ const RUN_SOURCES: [&str; 10] = [
 #[derive(Serialize)]
 struct Deciding<'a> {
     nandlab: &'static str,
-    /// Of the core, the trace readers and the laboratory: who changes a policy gets new results.
+    /// Of the core, the trace readers and the laboratory: a changed policy gives new results.
     sources: [&'static str; 2],
     lab: String,
     /// The whole configuration, seed included; the description of the device, and why, if it cannot be built.

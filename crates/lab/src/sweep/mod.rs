@@ -185,7 +185,7 @@ impl Sweep {
         work.decoded = cells.first().map_or(0, |cell| cell.run.workload.decoded.reads());
         work.interrupted = !finished;
         if ids.iter().all(|id| store.has(id)) {
-            // Also after no run at all: it may be damaged, or of before a cell was run again.
+            // Also after no run at all: it may be damaged, or from before a cell was run again.
             results.write_table()?;
             work.complete = true;
         }

@@ -174,7 +174,7 @@ impl SweepResults {
     /// The experiment.
     ///
     /// # Errors
-    /// The text in the plan is none.
+    /// The text in the plan is not one.
     pub fn experiment(&self) -> Result<Experiment, Error> {
         Experiment::read(&self.folder.join(PLAN).display().to_string(), &self.plan.experiment)
     }

@@ -126,7 +126,7 @@ fn last(task: Pid, (folder, name): (Option<u64>, u64)) -> Option<FileName> {
     last_name(task, folder, &memory::text(task, name)?)
 }
 
-/// A name goes from one file to another. Who is given the name that he has loses nothing.
+/// A name goes from one file to another. A file that is given the name that it has loses nothing.
 fn replaced(task: Pid, from: (Option<u64>, u64), to: (Option<u64>, u64)) -> Option<Begun> {
     let file = last(task, to)?;
     (last(task, from).as_ref() != Some(&file)).then_some(Begun::Forget(file))

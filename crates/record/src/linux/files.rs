@@ -23,14 +23,14 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    /// It was opened with this flag: what is written goes to the end (`O_APPEND`), it passes the page cache by
+    /// It was opened with this flag: what is written goes to the end (`O_APPEND`), it bypasses the page cache
     /// (`O_DIRECT`), or every write is durable (`O_DSYNC`).
     pub fn is(&self, flag: i32) -> bool {
         self.flags & flag != 0
     }
 }
 
-/// Folders whose files are none on a device.
+/// Folders whose files are not on a device.
 const ELSEWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
 /// What the names of files in memory that no folder has (`memfd_create`) begin with.
@@ -84,7 +84,7 @@ fn path(task: Pid, folder: Option<u64>, name: &[u8]) -> Option<PathBuf> {
             (Some(rest), ..) => own.join(rest),
             (_, Some(rest), _) => own.join("fd").join(rest),
             (.., Some((_, descriptor))) => own.join("fd").join(descriptor),
-            // The root of one who hides it is taken to be ours.
+            // The root of a process that hides it is taken to be ours.
             _ => fs::read_link(own.join("root")).map_or_else(|_| name.to_owned(), |root| below_root(&root, name)),
         });
     }
