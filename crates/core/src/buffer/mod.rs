@@ -71,7 +71,7 @@ pub enum Admission {
     Admit(Medium),
 }
 
-/// What passes every buffer by: pages that are not in it, of requests that the host calls sequential ([`Hint::pattern`]), or that
+/// What bypasses every buffer: pages that are not in it, of requests that the host calls sequential ([`Hint::pattern`]), or that
 /// are read. A stream is used once, and would push out what is used again; the RAM of many drives holds only what is written.
 /// The policy is not asked about them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -135,7 +135,7 @@ pub struct BufferShape {
     pub times: FlashTimes,
     /// What is known of merges below; `None` where there are none.
     pub merges: Option<MergeKind>,
-    /// What the engine lets pass the policy by.
+    /// What the engine lets bypass the policy.
     pub bypass: Bypass,
     /// Seed of every random choice.
     pub seed: u64,
