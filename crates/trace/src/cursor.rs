@@ -107,6 +107,11 @@ impl<'a, const SEP: u8> Cursor<'a, SEP> {
         self.at == self.line.len()
     }
 
+    /// What is left.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        &self.line[self.at..]
+    }
+
     /// A whole number.
     #[inline(always)]
     pub(crate) fn uint(&mut self, field: Field) -> Parse<u64> {

@@ -58,7 +58,7 @@ pub struct Options {
     pub format: Option<String>,
     /// Which column of a delimited text is what; `None` = what its header line tells.
     pub columns: Option<Arc<ColumnSpec>>,
-    /// Bytes of which the numbers of objects are addresses; `None` = each object gets pages of its own.
+    /// Bytes of which the numbers of objects are addresses, 1 or more; `None` = each object gets pages of its own.
     pub object_unit: Option<u64>,
     /// Unit of times, for the formats that do not fix it; `None` = what the format is assumed to have.
     pub time_unit: Option<TimeUnit>,
@@ -141,6 +141,9 @@ impl Options {
         {
             let allowed = format!("whole pages of {} sectors", self.page_sectors);
             return wrong("unit_sectors", unit_sectors.to_string(), &allowed);
+        }
+        if self.object_unit == Some(0) {
+            return wrong("object_unit", "0".to_owned(), "1 byte or more, as in 512 or 4KiB");
         }
         if let Some(window) = self.sort_window
             && !(1..=SORT_WINDOW_MAX).contains(&window)

@@ -16,11 +16,14 @@ pub(crate) struct About {
     pub(crate) extra: Extra,
     /// The files and call stacks that they name.
     pub(crate) recording: Recording,
+    /// What is assumed because the file does not say it, in a sentence.
+    pub(crate) assumed: Option<String>,
 }
 
 impl About {
     /// What most formats say: nothing.
-    pub(crate) const NOTHING: &Self = &Self { steps: Vec::new(), extra: Extra::NONE, recording: Recording::NOTHING };
+    pub(crate) const NOTHING: &Self =
+        &Self { steps: Vec::new(), extra: Extra::NONE, recording: Recording::NOTHING, assumed: None };
 }
 
 /// One tool that made or changed a trace.

@@ -1,5 +1,6 @@
 //! The rows of a trace as recorded: one file or several, before any policy for times, devices and addresses.
 
+mod facts;
 mod paired;
 
 use std::cmp::Reverse;
@@ -15,8 +16,7 @@ use crate::memory::MemoryTrace;
 use crate::options::Options;
 use crate::order::FileOrder;
 use crate::pairing::{PairCounts, Pairing};
-use crate::provenance::{About, Step};
-use crate::recording::Recording;
+use crate::provenance::About;
 use crate::row::{Extra, TraceRecord};
 use crate::unit::TimeUnit;
 
@@ -173,6 +173,7 @@ impl Records {
             self.common.format = Some(file.format);
             self.reason.clone_from(&file.reason);
             self.guessed_unit = file.guessed_unit;
+            self.past_about.assumed.clone_from(&file.about().assumed);
         }
         self.locus = Locus { file: self.at as u32, place: file.place() };
         self.files.push(Some(file));
@@ -331,31 +332,6 @@ impl Records {
     /// Name of the format.
     pub fn format(&self) -> &'static str {
         self.common.format.map_or("", |format| format.name)
-    }
-    /// Why this format: a clause that begins with "because".
-    pub fn reason(&self) -> &str {
-        &self.reason
-    }
-    /// The tools that made the trace, as far as it says. Text that comes through a pipe says what the tools counted
-    /// after its last row only: then this changes at the end.
-    pub fn steps(&self) -> Vec<Step> {
-        let open = self.files.iter().flatten().flat_map(|file| file.about().steps.iter());
-        self.past_about.steps.iter().chain(open).cloned().collect()
-    }
-    /// The files and call stacks that its requests name. Text says so after its last row: then this changes at the end.
-    pub fn recording(&self) -> Recording {
-        let mut all = self.past_about.recording.clone();
-        self.files.iter().flatten().for_each(|file| all.join(&file.about().recording));
-        all
-    }
-    /// What requests carry besides the rest, or may do so in a file that is not open yet.
-    pub fn extra(&self) -> Extra {
-        let open = self.files.iter().flatten().map(RecordFile::extra);
-        open.fold(self.past_about.extra.or(self.later_extra), Extra::or)
-    }
-    /// Unit of the times, if that is a guess.
-    pub fn guessed_unit(&self) -> Option<TimeUnit> {
-        self.guessed_unit
     }
     /// Where the last row was, in the file of [`Records::file`].
     pub fn place(&self) -> Place {

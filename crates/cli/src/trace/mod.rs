@@ -210,8 +210,16 @@ impl OutputArgs {
     }
 }
 
+/// Says what is assumed about a trace because it does not say it itself.
+fn warn_of_assumed(records: &Records) {
+    if let Some(assumed) = records.assumed() {
+        output::complain(&format!("warning: {assumed}"));
+    }
+}
+
 /// Applies a tool to a trace and writes what it makes.
 pub fn pass<T: Tool>(rows: Timed, tool: T, limit: Option<u64>, output: &OutputArgs) -> Result<(), Failure> {
+    warn_of_assumed(rows.records());
     let step = step(&[rows.records()]);
     let begun = chain(&[rows.records()], &step, &Counts::new());
     let mut writer = output.begin(&begun, rows.records().extra().or(tool.adds()))?;

@@ -143,7 +143,7 @@ impl Columns {
             mappings: mappings.is_some(),
             origin: origin.is_some(),
         };
-        let about = About { steps, extra, recording };
+        let about = About { steps, extra, recording, assumed: None };
         let (time_ns, device, op) = (need("time_ns")?, need("device")?, need("op")?);
         let (offset, length) = (need("offset")?, need("length")?);
         let mut table = Table { time_ns, device, op, offset, length, latency_ns, process, hints, mappings, origin };

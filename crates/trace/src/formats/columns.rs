@@ -1,15 +1,16 @@
 //! Any delimited text: which column is what is said with `--columns`, or told by the names in its header line.
 //!
 //! - `--columns time=2:us,op=4,offset=5:512,size=6`: columns are numbered from 1. A unit may follow: of times ns,
-//!   us, ms, s (seconds, the default), filetime (100 ns) or date (`2016-02-22 10:00:00.5`, UTC), of offset and size
-//!   the bytes of one, as in 512 or 4KiB.
+//!   us, ms, s (seconds, the default), filetime (100 ns) or date (`2016-02-22 10:00:00.5`, UTC unless an offset such as
+//!   `+02:00` follows; `01:00:00 PM`), of offset and size the bytes of one, as in 512 or 4KiB. A decimal number of
+//!   units must be a whole number of bytes.
 //! - `offset=N` or `object=N` must be there, N up to 64. An object of a cache trace gets a range of 4 KiB pages of
 //!   its own when it first appears (a longer one later); `object=N:512` takes its number for an address in units of
 //!   512 bytes instead. Words are objects by a hash of 64 bits.
 //! - `op=N`: R, W, read, write, rd, wr, get, put, set, D, trim, discard, flush, sync and the letters of blkparse in
 //!   any case. 0 and 1 mean different things in different traces: `op=N:w=1` says that 1 is a write and the other
-//!   number a read; further words are `r=WORD`, `w=WORD`, `d=WORD` (discard), `f=WORD` (flush). `op=read` or
-//!   `op=write`: all requests.
+//!   number a read (a third number is an error); further words are `r=WORD`, `w=WORD`, `d=WORD` (discard), `f=WORD`
+//!   (flush). `op=read` or `op=write`: all requests.
 //! - `size=N`, or `size=fixed:4096` for all requests. `time=N` may be missing: then there are no times.
 //! - `device=N`: a number, or a name (numbered in order of appearance). `latency=N:us`: how long the recorded
 //!   device took. `pid=N`: the process. `skip=N`: header lines. `sep=;`: the separator (comma, semicolon, tab, pipe
@@ -17,11 +18,13 @@
 //! - Numbers may be hexadecimal (0x...), in quotes, or decimal. Lines that begin with `#` or `//` are comments. A
 //!   row that leaves its operation blank is passed over and counted.
 //! - Without `--columns` the header line is read: time, timestamp, ts, offset, lba, sector, `obj_id`, size, length,
-//!   op, type, rw, device, disk, latency, pid and the like, with units at their end (`time_us`, `size_kb`). What
-//!   was guessed is said.
+//!   op, type, rw, device, disk, latency, pid and the like, with units at their end (`time_us`, `size_kb`), which hold.
+//!   Where no unit is named, sizes are bytes; if they are small and most no multiples of 512, they are sectors, or pages
+//!   next to addresses in pages, and a warning says so. What was guessed is said.
 //!
 //! Source: this project.
 
+mod date;
 mod guess;
 mod objects;
 mod propose;
@@ -69,6 +72,8 @@ struct Delimited {
     /// A request was read: what is not a number from now on is an error, not a header.
     began: bool,
     unit: Option<TimeUnit>,
+    /// The operation that is not named in `op=N:w=1`, once it was seen.
+    other: Option<u64>,
     names: Names,
     /// Devices have names, once the first is seen.
     named_devices: Option<bool>,
@@ -84,6 +89,7 @@ impl Delimited {
             lines: 0,
             began: false,
             unit: None,
+            other: None,
             names,
             named_devices: None,
             objects: Objects::default(),
@@ -113,14 +119,16 @@ impl Delimited {
             spec::Op::All(op) => Some(op),
             spec::Op::Column(column) => match field("op", column)? {
                 [] => None,
-                word => Some(spec.operation(word)?),
+                word => Some(spec.operation(word, &mut self.other)?),
             },
         };
         let at = match (&spec.time, self.unit) {
             (None, _) => 0,
             (Some(Times { column, .. }), unit) => values::time("time", field("time", *column)?, unit)?,
         };
+        let flush = op == Some(HostOp::Flush);
         let length = match spec.size {
+            _ if flush => 0,
             Length::Fixed(bytes) => bytes,
             Length::Column(column, unit) => values::bytes("size", field("size", column)?, unit, Field::LENGTH)?,
         };
@@ -128,7 +136,6 @@ impl Delimited {
             Some(column) => self.device(field("device", column)?)?,
             None => 0,
         };
-        let flush = op == Some(HostOp::Flush);
         let offset = match spec.address {
             _ if flush => 0,
             Address::Bytes(_, unit) | Address::Object(_, Some(unit)) => {
@@ -145,7 +152,6 @@ impl Delimited {
             None => 0,
         };
         self.began = true;
-        let length = if flush { 0 } else { length };
         Ok(op.map_or(Row::Blank, |op| Row::bytes(at, device, op, offset, length).after(latency).of(process)))
     }
 }
@@ -158,8 +164,11 @@ impl LineParser for Delimited {
 
     fn begin(&mut self, head: &[u8]) {
         let head = Head::new(head);
-        if self.spec.is_none() {
-            self.spec = guess(&head).map(|guess| Arc::new(guess.spec));
+        if self.spec.is_none()
+            && let Some(guess) = guess(&head)
+        {
+            self.spec = Some(Arc::new(guess.spec));
+            self.about.assumed = guess.assumed;
         }
         if let Some(spec) = &self.spec {
             self.separator = spec.separator.unwrap_or_else(|| guess::separator(&head));

@@ -202,6 +202,7 @@ impl Checkup {
             files_without_data(records),
             seen.open_end().map(|text| Finding { topic: "end", warning: true, text, options: Vec::new() }),
             self.repeated(),
+            records.assumed().map(assumed),
             self.sizes(),
             self.several_devices(),
             self.capacity(),
@@ -335,6 +336,11 @@ impl Checkup {
         let text = format!("the highest request ends at {}", bytes(end));
         Some(Finding { topic: "capacity", warning: false, text, options: Vec::new() })
     }
+}
+
+/// A unit of sizes that is taken for granted.
+fn assumed(text: &str) -> Finding {
+    Finding { topic: "sizes", warning: true, text: text.to_owned(), options: Vec::new() }
 }
 
 fn blanks(blank: u64, rows: u64) -> Option<Finding> {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use nandlab::types::HostOp;
+use nandlab::types::{HostOp, SECTOR_BYTES};
 
 use super::spec::{Address, ColumnSpec, Length, Op, Times};
-use super::{COLUMNS_MAX, values};
+use super::{COLUMNS_MAX, date, values};
 use crate::registry::Head;
 use crate::unit::TimeUnit;
 
@@ -16,12 +16,14 @@ pub(crate) struct Guess {
     pub(crate) header: usize,
     /// Why: a clause that begins with "because".
     pub(crate) reason: String,
+    /// A unit that neither the header nor the user says, in a sentence.
+    pub(crate) assumed: Option<String>,
 }
 
 /// Lines in which a header is looked for.
 const HEADER_LINES: usize = 12;
 
-/// A role of a column, the names that tell it, and the bytes of one (times and others: 0).
+/// A role of a column, the bytes of one as the names say it (0: they do not), and the names that tell it.
 type Names = (Role, u64, &'static [&'static str]);
 
 /// What a column holds.
@@ -39,7 +41,7 @@ pub(crate) enum Role {
     Process,
 }
 
-const NAMES: [Names; 14] = [
+const NAMES: [Names; 16] = [
     (
         Role::Time,
         0,
@@ -92,21 +94,18 @@ const NAMES: [Names; 14] = [
     ),
     (Role::IsWrite, 0, &["iswrite", "write"]),
     (Role::IsRead, 0, &["isread", "read"]),
-    (
-        Role::Offset,
-        1,
-        &["offset", "byteoffset", "startoffset", "address", "addr", "pos", "position", "startaddress", "startbyte"],
-    ),
+    (Role::Offset, 0, &["offset", "startoffset", "address", "addr", "pos", "position", "startaddress"]),
+    (Role::Offset, 1, &["byteoffset", "startbyte"]),
     (
         Role::Offset,
         512,
         &["lba", "sector", "startsector", "startlba", "slba", "lbn", "startblock", "block", "blkno", "blocknumber"],
     ),
     (Role::Offset, 4096, &["page", "lpn", "lpa", "pagenumber"]),
-    (Role::Object, 1, &["objid", "objectid", "object", "obj", "key", "cachekey", "itemid", "id"]),
+    (Role::Object, 0, &["objid", "objectid", "object", "obj", "key", "cachekey", "itemid", "id"]),
     (
         Role::Size,
-        1,
+        0,
         &[
             "size",
             "length",
@@ -115,14 +114,13 @@ const NAMES: [Names; 14] = [
             "requestsize",
             "reqsize",
             "transfersize",
-            "nbytes",
-            "bytes",
             "objsize",
             "objectsize",
             "valuesize",
             "xfersize",
         ],
     ),
+    (Role::Size, 1, &["nbytes", "bytes"]),
     (Role::Size, 512, &["sectors", "nsectors", "sectorcount", "numsectors", "nlb", "blocks", "nblocks", "blockcount"]),
     (Role::Size, 4096, &["pages", "npages", "pagecount"]),
     (
@@ -140,14 +138,14 @@ const NAMES: [Names; 14] = [
 
 /// A column that a header names.
 #[derive(Clone, Copy)]
-struct Named {
-    role: Role,
+pub(super) struct Named {
+    pub(super) role: Role,
     /// From 1 on.
-    column: usize,
-    /// Bytes of one, as its name says.
-    bytes: u64,
+    pub(super) column: usize,
+    /// Bytes of one, as its name says; 0 if it does not.
+    pub(super) bytes: u64,
     /// Unit of times, as its name says.
-    unit: Option<TimeUnit>,
+    pub(super) unit: Option<TimeUnit>,
 }
 
 /// The byte that separates the columns.
@@ -171,13 +169,24 @@ pub(super) fn fields(line: &[u8], separator: u8) -> Vec<&[u8]> {
     fields[..count].to_vec()
 }
 
+/// The line that names most columns, by its index among the lines of the head, and what it names (perhaps nothing).
+pub(super) fn header_line(head: &Head, separator: u8) -> Option<(usize, Vec<Named>)> {
+    let lines = head.lines.iter().take(HEADER_LINES).enumerate().filter(|(_, line)| !is_comment(line));
+    lines
+        .map(|(index, line)| (index, header(line, separator)))
+        .max_by_key(|(index, named)| (named.len(), std::cmp::Reverse(*index)))
+}
+
+/// Seven of eight values of a column are so; blank ones do not count.
+pub(super) fn mostly(rows: &[Vec<&[u8]>], column: usize, is_so: impl Fn(&[u8]) -> bool) -> bool {
+    let (so, all) = values_of(rows, column).fold((0, 0), |(so, all), value| (so + usize::from(is_so(value)), all + 1));
+    all > 0 && so * 8 >= all * 7
+}
+
 /// What the header line tells; `None` without one, or if what a trace needs is not in it.
 pub(crate) fn guess(head: &Head) -> Option<Guess> {
     let separator = separator(head);
-    let lines = head.lines.iter().take(HEADER_LINES).enumerate().filter(|(_, line)| !is_comment(line));
-    let (index, named) = lines
-        .map(|(index, line)| (index, header(line, separator)))
-        .max_by_key(|(index, named)| (named.len(), std::cmp::Reverse(*index)))?;
+    let (index, named) = header_line(head, separator)?;
     let rows: Vec<_> =
         head.lines[index + 1..].iter().filter(|line| !is_comment(line)).map(|line| fields(line, separator)).collect();
     if named.len() < 2 || rows.is_empty() {
@@ -185,31 +194,32 @@ pub(crate) fn guess(head: &Head) -> Option<Guess> {
     }
     let find = |role: Role| named.iter().find(|column| column.role == role).copied();
     let address = find(Role::Offset).or_else(|| find(Role::Object))?;
-    let all_numbers = |column: usize| values_of(&rows, column).all(values::is_number);
-    if address.role == Role::Offset && !all_numbers(address.column) {
+    let is_blank = values_of(&rows, address.column).next().is_none();
+    if address.role == Role::Offset && !is_blank && !mostly(&rows, address.column, values::is_number) {
         return None;
     }
     let (op, words) = operation(&named, &rows, address.role == Role::Object)?;
-    let size = match find(Role::Size) {
-        Some(size) => Length::Column(size.column, size.bytes),
-        None if address.role == Role::Object => Length::Fixed(4096),
-        None => return None,
+    let size = find(Role::Size);
+    if size.is_none() && address.role != Role::Object {
+        return None;
+    }
+    let assumed = match size {
+        Some(Named { column, bytes: 0, .. }) if address.role == Role::Offset => {
+            assumed_unit(column, address.bytes, &rows)
+        }
+        _ => None,
     };
-    let sectors = size_is_in_sectors(size, &rows);
-    let scale = |bytes: u64| if sectors && bytes == 1 { 512 } else { bytes };
     let time = find(Role::Time).map(|time| times(&rows, time.column, time.unit));
-    let latency_unit = |named: Named| named.unit.or(time.as_ref().and_then(|time| time.unit));
+    let time_unit = time.as_ref().and_then(|time| time.unit);
+    let latency_unit = |named: Named| named.unit.or(time_unit).unwrap_or(TimeUnit::Microseconds);
     let spec = ColumnSpec {
         op,
         words,
         address: match address.role {
             Role::Object => Address::Object(address.column, None),
-            _ => Address::Bytes(address.column, scale(address.bytes)),
+            _ => Address::Bytes(address.column, told_or(address.bytes, assumed)),
         },
-        size: match size {
-            Length::Column(column, bytes) => Length::Column(column, scale(bytes)),
-            fixed @ Length::Fixed(_) => fixed,
-        },
+        size: size.map_or(Length::Fixed(4096), |size| Length::Column(size.column, told_or(size.bytes, assumed))),
         device: find(Role::Device).map(|device| device.column),
         latency: find(Role::Latency).map(|latency| (latency.column, latency_unit(latency))),
         process: find(Role::Process).map(|process| process.column),
@@ -218,10 +228,32 @@ pub(crate) fn guess(head: &Head) -> Option<Guess> {
         time,
     };
     let mut reason = format!("because its header line names what is needed: --columns {spec}");
-    if sectors {
-        reason += " (sizes are small and no multiples of 512, so they are sectors)";
+    let assumed = assumed.map(|unit| {
+        let unit = if unit == 512 { "sectors of 512 bytes" } else { "pages of 4096 bytes" };
+        _ = write!(reason, " (sizes are small and no multiples of 512, so they are taken for {unit})");
+        format!(
+            "the header does not say the unit of sizes; they are small and no multiples of 512, and taken for {unit}. If \
+             that is wrong, say the units: --columns {spec}"
+        )
+    });
+    Some(Guess { spec, header: index, reason, assumed })
+}
+
+/// The bytes of one: as the header says, else as they are assumed to be.
+pub(super) fn told_or(bytes: u64, assumed: Option<u64>) -> u64 {
+    if bytes == 0 { assumed.unwrap_or(1) } else { bytes }
+}
+
+/// The bytes of one size where the header does not say it, if they are not bytes: sizes of a few units next to addresses in
+/// pages are pages, unless they are whole pages in sectors, and others sectors.
+pub(super) fn assumed_unit(column: usize, address_bytes: u64, rows: &[Vec<&[u8]>]) -> Option<u64> {
+    const PAGE: u64 = 4096;
+    if !size_is_in_sectors(Length::Column(column, 1), rows) {
+        return None;
     }
-    Some(Guess { spec, header: index, reason })
+    let is_page_in_sectors = |size: u64| size.is_multiple_of(PAGE / SECTOR_BYTES);
+    let in_pages = address_bytes == PAGE && !values_of(rows, column).filter_map(values::whole).all(is_page_in_sectors);
+    Some(if in_pages { PAGE } else { SECTOR_BYTES })
 }
 
 /// True if a line may be the header of a format that has these columns, with the bytes of one in each, and times in a unit: the
@@ -234,7 +266,7 @@ pub(crate) fn is_header(line: &[u8], columns: &[Option<(Role, u64)>], unit: Time
     let fields = fields(line, b',');
     let fits = |named: Named| {
         let known = columns.get(named.column - 1).copied().flatten();
-        let is_same = known.is_some_and(|(role, bytes)| role == named.role && [0, 1, bytes].contains(&named.bytes));
+        let is_same = known.is_some_and(|(role, bytes)| role == named.role && [0, bytes].contains(&named.bytes));
         is_same && named.unit.is_none_or(|own| own == unit)
     };
     let names = || fields.iter().zip(1..).map(|(field, column)| name(field, column));
@@ -321,7 +353,7 @@ pub(super) fn size_is_in_sectors(size: Length, rows: &[Vec<&[u8]>]) -> bool {
 /// The unit of the times in a column.
 pub(super) fn times(rows: &[Vec<&[u8]>], column: usize, unit: Option<TimeUnit>) -> Times {
     let told = unit.is_some();
-    if values_of(rows, column).next().is_some_and(|value| values::date(value).is_some()) {
+    if values_of(rows, column).next().is_some_and(|value| date::date(value).is_some()) {
         return Times { column, unit: None, told: true };
     }
     let number = |value: &[u8]| std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());

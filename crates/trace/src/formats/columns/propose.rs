@@ -6,7 +6,7 @@ use nandlab::types::{HostOp, SECTOR_BYTES};
 
 use super::guess::{fields, guess, is_comment, separator, size_is_in_sectors, times, values_of};
 use super::spec::{Address, ColumnSpec, Length, Op, Times};
-use super::values;
+use super::{date, values};
 use crate::registry::Head;
 
 /// Most bytes of a request, and more than any number of sectors.
@@ -46,7 +46,7 @@ pub(crate) fn propose(head: &Head) -> Option<ColumnSpec> {
         None => (Op::Column(columns.clone().rfind(is_bit)?), vec![("1".to_owned(), HostOp::Write)]),
     };
     let mut left: Vec<usize> = columns.filter(|column| numeric(column) && op != Op::Column(*column)).collect();
-    let is_date = |column: &usize| values_of(rows, *column).next().is_some_and(|value| values::date(value).is_some());
+    let is_date = |column: &usize| values_of(rows, *column).next().is_some_and(|value| date::date(value).is_some());
     let date = (1..=rows[0].len()).find(is_date);
     let time = date.or_else(|| left.iter().copied().find(|column| rises(rows, *column)));
     left.retain(|column| Some(*column) != time);

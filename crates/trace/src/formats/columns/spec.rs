@@ -21,7 +21,7 @@ pub struct ColumnSpec {
     pub(super) address: Address,
     pub(super) size: Length,
     pub(super) device: Option<usize>,
-    pub(super) latency: Option<(usize, Option<TimeUnit>)>,
+    pub(super) latency: Option<(usize, TimeUnit)>,
     pub(super) process: Option<usize>,
     /// Header lines.
     pub(super) skip: u64,
@@ -77,15 +77,24 @@ impl ColumnSpec {
     /// Reads what the user says.
     ///
     /// # Errors
-    /// A key is unknown, a number is missing or out of range, or a column that every trace needs is not named.
+    /// A key is unknown or given twice, a number is missing or out of range, or a column that every trace needs is not named.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (mut time, mut op, mut address, mut size) = (None, None, None, None);
         let (mut device, mut latency, mut process, mut skip, mut separator) = (None, None, None, 0, None);
-        let mut words = Vec::new();
+        let (mut words, mut given) = (Vec::new(), Vec::new());
         // A comma as the separator would end its own part.
         for part in text.replace("sep=,", "sep=comma").split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (key, value) = part.split_once('=').ok_or_else(|| format!("`{part}`: allowed is {KEYS}"))?;
             let (first, rest) = value.split_once(':').map_or((value, None), |(first, rest)| (first, Some(rest)));
+            let means = match key {
+                "lba" | "object" => "offset",
+                "length" => "size",
+                _ => key,
+            };
+            if given.contains(&means) {
+                return Err(format!("`{part}`: {means} is given twice; name each column once"));
+            }
+            given.push(means);
             match key {
                 "time" => time = Some(times(column(key, first)?, rest)?),
                 "op" => op = Some(operation(first, rest, &mut words)?),
@@ -104,7 +113,7 @@ impl ColumnSpec {
                 }
                 "size" | "length" => size = Some(Length::Column(column(key, first)?, unit(rest, 1)?)),
                 "device" => device = Some(column(key, first)?),
-                "latency" => latency = Some((column(key, first)?, Some(time_unit(rest.unwrap_or("us"))?))),
+                "latency" => latency = Some((column(key, first)?, time_unit(rest.unwrap_or("us"))?)),
                 "pid" => process = Some(column(key, first)?),
                 "skip" => skip = first.parse().map_err(|_| format!("`{part}`: skip is a number of header lines"))?,
                 "sep" => separator = Some(separating(value)?),
@@ -136,15 +145,26 @@ impl ColumnSpec {
         most.unwrap_or(1)
     }
 
-    /// What a word asks for.
-    pub(super) fn operation(&self, word: &[u8]) -> Parse<HostOp> {
+    /// What a word asks for. `other`: the number besides the one that is named (`op=4:w=1`), once it was seen.
+    ///
+    /// # Errors
+    /// The word is not known, or is a third number where one is named.
+    pub(super) fn operation(&self, word: &[u8], other: &mut Option<u64>) -> Parse<HostOp> {
         if let Some((_, op)) = self.words.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(word)) {
             return Ok(*op);
         }
-        // `op=4:w=1`: the other number is a read.
-        if let ([(known, op)], Some(_)) = (&self.words[..], values::whole(word))
-            && values::whole(known.as_bytes()).is_some()
+        if let ([(known, op)], Some(number)) = (&self.words[..], values::whole(word))
+            && let Some(named) = values::whole(known.as_bytes())
         {
+            if number == named {
+                return Ok(*op);
+            }
+            let other = *other.get_or_insert(number);
+            if number != other {
+                let allowed =
+                    format!("{named} and {other}; say what each number is: op=N:r=NUMBER:w=NUMBER:d=NUMBER:f=NUMBER");
+                return Err(BadRow::new("op", word, Problem::Unknown, allowed));
+            }
             return Ok(if *op == HostOp::Read { HostOp::Write } else { HostOp::Read });
         }
         values::operation(word).ok_or_else(|| {
@@ -249,7 +269,7 @@ impl fmt::Display for ColumnSpec {
             write!(f, ",device={column}")?;
         }
         if let Some((column, unit)) = self.latency {
-            write!(f, ",latency={column}:{}", unit.unwrap_or(TimeUnit::Microseconds).name())?;
+            write!(f, ",latency={column}:{}", unit.name())?;
         }
         if let Some(column) = self.process {
             write!(f, ",pid={column}")?;
@@ -294,6 +314,9 @@ mod tests {
             ("time=1:min,op=1,offset=2,size=3", "allowed is ns"),
             ("op=1,offset=2,size=3,sep=ab", "allowed is one of"),
             ("colour=1", "is not known"),
+            ("time=1:us,op=2,offset=3,size=4,time=1:ms", "`time=1:ms`: time is given twice"),
+            ("op=1,offset=2,object=3,size=4", "offset is given twice"),
+            ("op=1,offset=2,size=4,length=fixed:512", "size is given twice"),
             ("time", "allowed is time=N"),
         ] {
             let error = ColumnSpec::parse(text).unwrap_err();

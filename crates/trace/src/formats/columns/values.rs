@@ -2,6 +2,7 @@
 
 use nandlab::types::HostOp;
 
+use super::date;
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::error::{BadRow, Problem};
 use crate::row::Field;
@@ -60,15 +61,66 @@ pub(super) fn is_header(line: &[u8], separator: u8) -> bool {
     !fields[..count].iter().any(|field| is_number(field))
 }
 
-/// A number of units in bytes.
+/// A number of units, whole or decimal, in bytes.
+///
+/// # Errors
+/// It is no number, negative, no whole number of bytes, or above what the field may have.
 pub(super) fn bytes(name: &'static str, text: &[u8], unit: u64, field: Field) -> Parse<u64> {
-    let number = match whole(text) {
-        Some(number) => number,
-        // Scripts print `4096.0`.
-        None => Cursor::<BLANKS>::new(text).decimal(Field { name, ..field }, 0)?,
+    let field = Field { name, ..field };
+    let too_large = || BadRow::new(name, text, Problem::TooLarge, field.allowed);
+    if let Some(number) = whole(text) {
+        return number.checked_mul(unit).filter(|bytes| *bytes <= field.max).ok_or_else(too_large);
+    }
+    // Says what is wrong with what is no number.
+    let mut cursor = Cursor::<BLANKS>::new(text);
+    cursor.decimal(field, 0)?;
+    let number = text[..text.len() - cursor.rest().len()].trim_ascii_end();
+    let in_bytes =
+        unit == 1 && [&b"b"[..], b"byte", b"bytes"].iter().any(|word| word.eq_ignore_ascii_case(cursor.rest()));
+    if !cursor.at_end() && !in_bytes {
+        return Err(BadRow::new(name, text, Problem::NotANumber, field.allowed));
+    }
+    match times(number, unit) {
+        Ok(bytes) if bytes <= field.max => Ok(bytes),
+        Ok(_) | Err(Inexact::TooLarge) => Err(too_large()),
+        Err(Inexact::Fraction) => {
+            let allowed = format!("whole bytes: units of {unit} bytes, of which this is no whole number of bytes");
+            Err(BadRow::new(name, text, Problem::NotANumber, allowed))
+        }
+    }
+}
+
+/// Why a number of units is no number of bytes.
+enum Inexact {
+    /// It is no whole number.
+    Fraction,
+    /// It is beyond 64 bits.
+    TooLarge,
+}
+
+/// A decimal number below 2^64 times `factor`, exactly.
+fn times(number: &[u8], factor: u64) -> Result<u64, Inexact> {
+    let mark = number.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(number.len());
+    let exponent = number.get(mark + 1..).map_or(Some(0), |text| std::str::from_utf8(text).ok()?.parse::<i32>().ok());
+    let exponent = exponent.ok_or(Inexact::TooLarge)?;
+    let mut halves = number[..mark].splitn(2, |byte| *byte == b'.');
+    let (whole, fraction) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
+    let zeros = fraction.iter().rev().take_while(|digit| **digit == b'0').count();
+    let fraction = &fraction[..fraction.len() - zeros];
+    let mut digits = whole.iter().chain(fraction).map(|digit| u128::from(digit.wrapping_sub(b'0')));
+    // What 128 bits do not hold has more digits behind the point than make a whole number.
+    let value = digits.try_fold(0u128, |value, digit| value.checked_mul(10)?.checked_add(digit));
+    let product = value.and_then(|value| value.checked_mul(u128::from(factor))).ok_or(Inexact::Fraction)?;
+    let power = i64::from(exponent) - i64::try_from(fraction.len()).map_err(|_| Inexact::Fraction)?;
+    let shift = u32::try_from(power.unsigned_abs()).ok().and_then(|power| 10u128.checked_pow(power));
+    let product = match (shift, power < 0) {
+        _ if product == 0 => 0,
+        (Some(shift), false) => product.checked_mul(shift).ok_or(Inexact::TooLarge)?,
+        (Some(shift), true) if product.is_multiple_of(shift) => product / shift,
+        (_, true) => return Err(Inexact::Fraction),
+        (None, false) => return Err(Inexact::TooLarge),
     };
-    let bytes = number.checked_mul(unit).filter(|bytes| *bytes <= field.max);
-    bytes.ok_or_else(|| BadRow::new(name, text, Problem::TooLarge, field.allowed))
+    u64::try_from(product).map_err(|_| Inexact::TooLarge)
 }
 
 /// A time in ns; without a unit it is a date.
@@ -80,15 +132,13 @@ pub(super) fn time(name: &'static str, text: &[u8], unit: Option<TimeUnit>) -> P
             cursor.end("a number")?;
             Ok(at)
         }
-        None => date(text).ok_or_else(|| {
-            BadRow::new(name, text, Problem::NotANumber, "a date such as 2016-02-22 10:00:00.5, from 1970 to 2553")
-        }),
+        None => date::date(text).ok_or_else(|| BadRow::new(name, text, Problem::NotANumber, date::ALLOWED)),
     }
 }
 
 /// A duration in ns, which may be blank.
-pub(super) fn latency(text: &[u8], unit: Option<TimeUnit>) -> Parse<u64> {
-    if text.is_empty() { Ok(0) } else { time("latency", text, unit) }
+pub(super) fn latency(text: &[u8], unit: TimeUnit) -> Parse<u64> {
+    if text.is_empty() { Ok(0) } else { time("latency", text, Some(unit)) }
 }
 
 /// The number of an object: what it is, or a hash of 64 bits if it is a word.
@@ -132,29 +182,6 @@ fn rwbs(word: &str) -> Option<HostOp> {
     }
 }
 
-/// A date of the years 1970 to 2553, UTC, in ns since 1970: `2016-02-22 10:00:00.5`, `2016/02/22T10:00:00Z`.
-pub(super) fn date(text: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(text).ok()?.trim_end_matches('Z');
-    let (day, clock) = text.split_once(['T', ' '])?;
-    let mut parts = day.split(['-', '/']).map(|part| part.parse::<u64>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if parts.next().is_some() || !(1970..2554).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day)
-    {
-        return None;
-    }
-    let mut parts = clock.trim().splitn(3, ':');
-    let (hour, minute) = (parts.next()?.parse::<u64>().ok()?, parts.next()?.parse::<u64>().ok()?);
-    let second = Cursor::<BLANKS>::new(parts.next().unwrap_or("0").as_bytes()).time("time", TimeUnit::Seconds).ok()?;
-    if hour > 23 || minute > 59 || second >= 61_000_000_000 {
-        return None;
-    }
-    // Days since 1970 of a calendar whose years begin in March (the leap day is the last).
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1;
-    let seconds = days.checked_sub(719_468)? * 86_400 + hour * 3_600 + minute * 60;
-    seconds.checked_mul(1_000_000_000)?.checked_add(second)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,17 +199,6 @@ mod tests {
         assert_eq!(fields("\"open", b','), ["\"open"]);
         assert_eq!(fields("1;2;3;4;5;6;7;8;9", b';').len(), 8);
         assert_eq!(fields("", b','), [""; 0]);
-    }
-
-    #[test]
-    fn dates_are_seconds_since_1970() {
-        assert_eq!(date(b"1970-01-01 00:00:00"), Some(0));
-        assert_eq!(date(b"2016-02-22T10:00:00.5Z"), Some(1_456_135_200_500_000_000));
-        assert_eq!(date(b"2000/02/29 23:59"), Some(951_868_740_000_000_000));
-        for wrong in ["2016-02-22", "1969-12-31 00:00:00", "2016-13-01 00:00:00", "2016-02-22 25:00:00", "a-b-c d:e:f"]
-        {
-            assert_eq!(date(wrong.as_bytes()), None, "{wrong}");
-        }
     }
 
     #[test]
