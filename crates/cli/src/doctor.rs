@@ -119,7 +119,6 @@ fn from_error(error: &TraceError, asked: &Asked) -> Option<Vec<Word>> {
         TraceError::NotRecognised { proposal: Some(proposal), .. } => {
             vec![("--format", None), ("--columns", Some(proposal.columns.clone()?))]
         }
-        TraceError::Ambiguous { candidates, .. } => vec![("--format", Some(candidates.first()?.format.to_owned()))],
         TraceError::SecondDevice { first, .. } if replays => vec![("--volumes", Some(format!("pick:{first}")))],
         TraceError::BeyondCapacity { lba, sectors, .. } if replays => {
             vec![room(asked.config.as_ref()?, (lba + u64::from(*sectors)).saturating_mul(SECTOR_BYTES))]
@@ -181,13 +180,23 @@ fn fix(error: &TraceError, paths: &[String], options: &mut Options) -> Option<Ve
             vec![("--columns", Some(columns))]
         }
         TraceError::Ambiguous { candidates, .. } => {
-            let reads = |format: &str| {
+            let look = |format: &'static str| {
                 let options = Options { format: Some(format.to_owned()), ..options.clone() };
-                // How the file ends says nothing of its format.
-                let fits = |finding: &Finding| !finding.warning || matches!(finding.topic, "end" | "files");
-                check_up(paths, &options, FIRST_ROWS).is_ok_and(|checked| checked.findings.iter().all(fits))
+                Some((format, check_up(paths, &options, FIRST_ROWS).ok()?))
             };
-            let format = candidates.iter().find(|known| reads(known.format)).or(candidates.first())?.format;
+            // How the file ends says nothing of its format.
+            let fits = |finding: &Finding| !finding.warning || matches!(finding.topic, "end" | "files");
+            let read: Vec<_> = candidates.iter().filter_map(|candidate| look(candidate.format)).collect();
+            let without_doubt: Vec<_> = read
+                .iter()
+                .filter(|(_, checked)| checked.findings.iter().all(fits))
+                .map(|(format, _)| *format)
+                .collect();
+            // Where several readings work, only the user knows which one is right.
+            let format = match (&without_doubt[..], &read[..]) {
+                ([format], _) | ([], [(format, _)]) => *format,
+                _ => return None,
+            };
             options.format = Some(format.to_owned());
             vec![("--format", Some(format.to_owned()))]
         }

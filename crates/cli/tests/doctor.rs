@@ -162,3 +162,18 @@ fn damage_disorder_and_missing_times_are_fixed_by_the_suggested_command() {
     let said = stderr(&nandlab(&["run", &fixture("lirs.trc"), "--device", TINY, "--quiet"]));
     assert!(said.contains("all 3 requests are at the same time (--mode closed)"), "{said}");
 }
+
+#[test]
+fn nothing_is_proposed_where_several_readings_work() {
+    // Small steps, written for SSDsim: milliseconds of DiskSim fit as well.
+    let row = |at: u64| format!("{} 0 {} 8 {}\n", at * 5, at * 37 % 900 * 8, at % 2);
+    let rows: String = (0..200).map(row).collect();
+    let path = file("steps.trace", &rows);
+    let said = refusal(&["trace", "convert", &path]);
+    assert!(
+        said.contains("I cannot tell which format") && said.contains("ssdsim") && !said.contains("try: "),
+        "{said}"
+    );
+    let said = stderr(&common::nandlab_reading(&["trace", "convert", "-"], rows.as_bytes()));
+    assert!(said.contains("I cannot tell which format") && !said.contains("try: "), "{said}");
+}
