@@ -25,12 +25,13 @@ pub fn remove_unfinished() {
 ///
 /// The new content lies next to it under a hidden name, which is removed if it is never completed, and has the
 /// permissions of the file whose place it takes. A link stays a link: the file that it leads to is replaced. Devices
-/// and pipes are written directly.
+/// and pipes are written directly, and so is what a process has open (`/dev/stdout`, `/dev/fd/N`, `/proc/self/fd/N`): standard
+/// output and error go on where they are, other files are written at their end.
 #[derive(Debug)]
 pub struct WholeFile {
     file: File,
     path: PathBuf,
-    /// Where the content lies until it is complete; `None` for devices and pipes, and when it has been renamed.
+    /// Where the content lies until it is complete; `None` for what is written directly, and when it has been renamed.
     temporary: Option<PathBuf>,
 }
 
@@ -40,7 +41,10 @@ impl WholeFile {
     /// # Errors
     /// This is not the name of a file, the file or its folder cannot be written, or the disk is full.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = linked(path.as_ref())?;
+        let (path, is_open) = linked(path.as_ref())?;
+        if is_open {
+            return Ok(Self { file: opened(&path)?, path, temporary: None });
+        }
         let name = path.file_name().ok_or_else(|| io::Error::other("this is not the name of a file"))?;
         if path.metadata().is_ok_and(|data| !data.is_file()) {
             return Ok(Self { file: OpenOptions::new().write(true).open(&path)?, path, temporary: None });
@@ -99,15 +103,52 @@ fn hidden(path: &Path, name: &OsStr) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// Where a chain of links leads to, whether there is a file yet or not.
-fn linked(path: &Path) -> io::Result<PathBuf> {
+/// Where a chain of links leads to, whether there is a file yet or not; true if it is the name of what a process has open,
+/// which is a link that leads nowhere when that is a pipe.
+fn linked(path: &Path) -> io::Result<(PathBuf, bool)> {
     const LINKS_MAX: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
-        let Ok(next) = fs::read_link(&path) else { return Ok(path) };
+        if descriptor(&path).is_some() {
+            return Ok((path, true));
+        }
+        let Ok(next) = fs::read_link(&path) else { return Ok((path, false)) };
         path = path.parent().unwrap_or(Path::new("")).join(next);
     }
     Err(io::Error::other("too many links lead from one to the next"))
+}
+
+/// The number of what a process has open, if that is what a path names, and whether it is this process.
+fn descriptor(path: &Path) -> Option<(u32, bool)> {
+    let number = path.file_name()?.to_str()?.parse().ok()?;
+    let folder = path.parent()?;
+    if folder == Path::new("/dev/fd") {
+        return Some((number, true));
+    }
+    // `/proc/self/fd` is `/proc/PID/fd`.
+    let folder = folder.canonicalize().ok()?;
+    if !folder.starts_with("/proc") || !folder.ends_with("fd") {
+        return None;
+    }
+    Some((number, folder == Path::new("/proc").join(std::process::id().to_string()).join("fd")))
+}
+
+/// What a process has open, for writing behind what is there.
+fn opened(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        // Whoever shares it goes on behind what is written here: a file that is opened once more would begin at its start.
+        match descriptor(path) {
+            Some((1, true)) => {
+                io::stdout().flush()?;
+                return Ok(io::stdout().as_fd().try_clone_to_owned()?.into());
+            }
+            Some((2, true)) => return Ok(io::stderr().as_fd().try_clone_to_owned()?.into()),
+            _ => {}
+        }
+    }
+    OpenOptions::new().append(true).open(path)
 }
 
 impl Write for WholeFile {
