@@ -14,9 +14,13 @@ pub(crate) trait Export: Send {
     fn place(&self) -> Extra {
         Extra::NONE
     }
+    /// Times count from the first request, so that none may lie before it.
+    fn counts_from_first(&self) -> bool {
+        true
+    }
     /// Writes what comes before the first request.
     fn begin(&mut self, _out: &mut Vec<u8>) {}
-    /// Writes a request, `at` ns after the first.
+    /// Writes a request, `at` ns after the first (0 for those before it, where times do not count from there).
     ///
     /// # Errors
     /// The format cannot say it: why, and what to do.

@@ -159,12 +159,12 @@ impl Foreign {
         let invalid =
             |problem: String| io::Error::new(io::ErrorKind::InvalidInput, format!("request {number}: {problem}"));
         let first = *self.first.get_or_insert(record.at.0);
-        let at = record.at.0.checked_sub(first).ok_or_else(|| {
-            invalid(
-                "it lies before the first, and times count from there; put rows in order: --sort-window 100000"
-                    .to_owned(),
-            )
-        })?;
+        if record.at.0 < first && self.export.counts_from_first() {
+            let problem =
+                "it lies before the first, and times count from there; put rows in order: --sort-window 100000";
+            return Err(invalid(problem.to_owned()));
+        }
+        let at = record.at.0.saturating_sub(first);
         self.lost.count(record, self.export.place());
         self.export.row(record, at, &mut self.bytes, &mut self.lost).map_err(invalid)?;
         if self.bytes.len() >= TEXT_BYTES {

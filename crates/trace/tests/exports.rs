@@ -106,7 +106,8 @@ fn format_refuses_what_it_cannot_say_with_help() {
     let later = [good, TraceRecord { at: Nanos(good.at.0 + 5_000), ..good }, good];
     let apart = [good, TraceRecord { device: 1, ..good }];
     let empty = TraceRecord { length: 0, ..good };
-    let cases: [(&str, &[TraceRecord], &str); 9] = [
+    let fallen = [good, TraceRecord { at: Nanos(good.at.0 + 2_000_000_000), ..good }, good];
+    let cases: [(&str, &[TraceRecord], &str); 11] = [
         ("spc", &[odd], "--align 512"),
         ("disksim", &[odd], "--align 512"),
         ("spc", &early, "--sort-window"),
@@ -115,7 +116,9 @@ fn format_refuses_what_it_cannot_say_with_help() {
         ("oracle-general", &apart, "remap --stack"),
         ("mqsim", &[empty], "--min-length 512"),
         ("fio", &[empty], "--min-length 512"),
-        ("msr", &[TraceRecord { device: 70_000, ..good }], "remap --device 0"),
+        ("msr", &[TraceRecord { device: 70_000, ..good }], "remap --stack"),
+        ("blkparse", &[TraceRecord { device: u32::MAX - 1, ..good }], "remap --stack"),
+        ("oracle-general", &fallen, "--sort-window"),
     ];
     for (format, records, part) in cases {
         let error = export("limits", format, records).unwrap_err();
@@ -193,4 +196,30 @@ fn what_a_format_rounds_or_leaves_out_is_counted() {
     assert_eq!(msr.get("latencies_rounded_down"), Some(&1));
     let oracle = lost("oracle-general", &[late, empty]);
     assert_eq!((oracle.get("requests_left_out"), oracle.get("writes_become_accesses")), (Some(&1), Some(&1)));
+}
+
+#[test]
+fn msr_has_one_epoch_and_rows_in_any_order() {
+    let at = |ns: u64| TraceRecord { at: Nanos(ns), ..requests()[0] };
+    let times = |records: &[TraceRecord]| {
+        export("epoch.msr", "msr", records).map(|path| {
+            let read = Records::open(&path, &Options::default()).unwrap();
+            assert_eq!(read.format(), "msr");
+            read.map(|row| row.unwrap().at.0).collect::<Vec<_>>()
+        })
+    };
+    let from_1601: u64 = 11_644_473_600_000_000_000;
+    // Since 1970, the second before the first; file times; and a time beyond 1917 as one since 1970.
+    let dates = [at(1_700_000_000_000_000_000), at(1_699_999_999_000_000_000)];
+    assert_eq!(times(&dates).unwrap(), dates.map(|row| row.at.0 + from_1601));
+    let files = [at(12_816_637_200_306_162_900), at(12_816_637_200_000_000_000)];
+    assert_eq!(times(&files).unwrap(), files.map(|row| row.at.0));
+    for (rows, part) in [
+        ([at(6_700_000_000_000_000_000), at(10_100_000_000_000_000_000)], "since 1970"),
+        ([at(6_900_000_000_000_000_000), at(7_000_000_000_000_000_000)], "since 1970"),
+        ([at(12_816_637_200_306_162_900), at(5)], "5 ns since 1601"),
+    ] {
+        let error = times(&rows).unwrap_err();
+        assert!(error.contains(part) && error.contains("1917 to 2185"), "{error}");
+    }
 }

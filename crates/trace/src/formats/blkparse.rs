@@ -172,7 +172,10 @@ impl Export for Writer {
         let (major, minor) = (record.device >> 20, record.device & 0xF_FFFF);
         if major > 4_094 {
             let device = record.device;
-            return Err(format!("device {device} has a major number above 4094: nandlab trace remap --device 0"));
+            return Err(format!(
+                "device {device} has a major number above 4094; put the devices one after the other into one: nandlab trace remap \
+                 --stack"
+            ));
         }
         self.sequence += 1;
         let (s, ns, n, pid) = (at / 1_000_000_000, at % 1_000_000_000, self.sequence, record.process);

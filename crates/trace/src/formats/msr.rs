@@ -6,7 +6,8 @@
 //! - Type: Read or Write. Offset and Size: bytes. `ResponseTime`: units of 100 ns; kept, nothing is simulated from it.
 //! - A running number and a blank before the timestamp (some published cuts have it) and a header line of these columns are
 //!   skipped.
-//! - Written by `--to msr`: reads and writes, host `nandlab`, times to 100 ns, the latency if it is known.
+//! - Written by `--to msr`: reads and writes, host `nandlab`, times to 100 ns, the latency if it is known. Times are taken for
+//!   file times, or for times since 1970, as the first of them fits.
 //!
 //! Source: README of the SNIA IOTTA sets 387 and 388 (36 volumes, one week).
 
@@ -71,7 +72,7 @@ impl Msr {
 
 impl LineParser for Msr {
     fn line(&mut self, line: &[u8]) -> Parse<Row> {
-        let stamp = Field::new("Timestamp", "units of 100 ns, 0 to 184467440737095516", u64::MAX / 100);
+        let stamp = Field::new("Timestamp", "units of 100 ns, 0 to 184467440737095516", FILE_TIME_MAX);
         let mut c = Cursor::<b','>::new(line);
         if is_header(line, &COLUMNS, TimeUnit::FileTime) {
             return Ok(Row::Other);
@@ -88,28 +89,48 @@ impl LineParser for Msr {
     }
 }
 
-/// Writes the seven columns with the host `nandlab`. Times before the year 1917 (from 1601) are taken for times since 1970.
+/// Writes the seven columns with the host `nandlab`. If the first time is before the year 1917 (from 1601), all are taken for
+/// times since 1970.
 #[derive(Default)]
-pub(crate) struct Writer;
+pub(crate) struct Writer {
+    /// What is added to each time, in units of 100 ns, once the first is known.
+    epoch: Option<u64>,
+}
 
 /// Units of 100 ns from 1601 to 1970.
 const FROM_1601_TO_1970: u64 = 116_444_736_000_000_000;
 /// Units of 100 ns from which on a number is believed to be a file time.
 const FILE_TIME_MIN: u64 = 100_000_000_000_000_000;
+/// The latest file time, in units of 100 ns: later ones are not believed as times in ns.
+const FILE_TIME_MAX: u64 = u64::MAX / 100;
 
 impl Export for Writer {
     fn place(&self) -> Extra {
         Extra::LATENCY
     }
+    fn counts_from_first(&self) -> bool {
+        false
+    }
 
     fn row(&mut self, record: &TraceRecord, _: u64, out: &mut Vec<u8>, lost: &mut Lost) -> Result<(), String> {
         if record.device > 65_534 {
             let device = record.device;
-            return Err(format!("device {device} is above 65534; renumber it: nandlab trace remap --device 0"));
+            return Err(format!(
+                "device {device} is above 65534; put the devices one after the other into one: nandlab trace remap --stack"
+            ));
         }
         let kind = if is_read(record)? { "Read" } else { "Write" };
         let units = lost.whole(record.at.0, 100);
-        let stamp = if units > FILE_TIME_MIN { units } else { units + FROM_1601_TO_1970 };
+        let epoch = *self.epoch.get_or_insert(if units > FILE_TIME_MIN { 0 } else { FROM_1601_TO_1970 });
+        let stamp = units + epoch;
+        if !(FILE_TIME_MIN + 1..=FILE_TIME_MAX).contains(&stamp) {
+            let since = if epoch == 0 { 1601 } else { 1970 };
+            return Err(format!(
+                "its time, {} ns since {since} as that of the first request, is no file time of the years 1917 to 2185; take out \
+                 jumps of the clock (--rebase), or leave the request out (nandlab trace filter --min-time, --max-time)",
+                record.at.0
+            ));
+        }
         let latency = lost.whole_latency(record.latency_ns, 100);
         let (disk, offset, length) = (record.device, record.offset, record.length);
         writeln!(out, "{stamp},nandlab,{disk},{kind},{offset},{length},{latency}").map_err(|error| error.to_string())

@@ -104,6 +104,8 @@ impl BinaryParser for Reader {
 pub(crate) struct Writer {
     accesses: Vec<(u32, u64)>,
     device: Option<u32>,
+    /// Time of the request before, in seconds.
+    before: u32,
 }
 
 const PAGE_BYTES: u64 = 4096;
@@ -117,6 +119,10 @@ impl Export for Writer {
             return Err("there is one address space; put devices into one: nandlab trace remap --stack".to_owned());
         }
         let seconds = u32::try_from(lost.whole(at, 1_000_000_000)).map_err(|_| "a time has at most 2^32 - 1 s")?;
+        if seconds < self.before {
+            return Err("libCacheSim wants times that never fall; put rows in order: --sort-window 100000".to_owned());
+        }
+        self.before = seconds;
         if record.length == 0 {
             lost.requests += 1;
             return Ok(());
