@@ -164,7 +164,7 @@ pub struct TraceArgs {
     #[arg(long, value_name = "POLICY", value_parser = Address::read, default_value = "reject")]
     pub address: Address,
     /// What to do with several devices in one trace: reject (an error), stack, merge, pick:N, or separate (each is
-    /// simulated on a device of its own; `run` only).
+    /// simulated on a device of its own; `run` only). Times count from the first row of the whole trace.
     #[arg(long, value_name = "POLICY", value_parser = volumes, default_value = "reject")]
     pub volumes: VolumeChoice,
     /// Requests to replay at most; with --volumes separate, of each device.

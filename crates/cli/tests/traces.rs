@@ -137,3 +137,12 @@ fn blkparse_event_is_chosen() {
     assert!(fails(&["run", &path, "--event", "C"]).contains("--event Q, G, I, D or C"));
     assert!(fails(&["run", &path, "--event", "Z"]).contains("allowed is Q"));
 }
+
+#[test]
+fn device_that_begins_late_is_warned_of() {
+    let path = file("late-device.spc", "3,8,4096,w,1\n3,8,4096,w,2\n5,8,4096,w,259200\n5,16,512,w,259201\n");
+    let warned = |volumes: &str| report(&[&path, "--volumes", volumes])["trace"]["warnings"].to_string();
+    let late = warned("pick:5");
+    assert!(late.contains("comes 259199s after the first row") && late.contains("trace filter --device N"), "{late}");
+    assert!(!warned("pick:3").contains("after the first row") && !warned("merge").contains("after the first row"));
+}

@@ -229,6 +229,10 @@ pub struct TraceReport {
     pub compacted_units: u64,
     /// Requests that an address policy had to split.
     pub split: u64,
+    /// Time of the first request delivered, in ns since the first row of the trace, of whatever device that is.
+    pub first_ns: u64,
+    /// Time of the last one.
+    pub last_ns: u64,
     /// Devices seen so far, in order of their numbers.
     pub devices: Vec<DeviceExtent>,
 }

@@ -8,7 +8,7 @@ use crate::error::TraceError;
 use crate::options::{AddressPolicy, DeviceExtent, Options, TraceReport, Volumes};
 use crate::policy::{DEVICES_MAX, Devices, UnitNumbers, fold};
 use crate::records::Records;
-use crate::row::{ADDRESS_BYTES_MAX, TraceRecord};
+use crate::row::TraceRecord;
 use crate::times::{TimeCounts, Timed};
 
 /// A request in the address space of a replay.
@@ -62,7 +62,12 @@ impl Trace {
             trace.measure_devices()?;
             let mut devices = std::mem::take(&mut trace.devices);
             if devices.stack(options.page_sectors).is_none() {
-                return Err(trace.beyond(ADDRESS_BYTES_MAX / 512, 0, ADDRESS_BYTES_MAX / 512));
+                let (name, place) = trace.records.whereabouts();
+                let problem =
+                    "one after the other the devices need more than 2^63 bytes of addresses; choose pick N, or the \
+                               address policy compact"
+                        .to_owned();
+                return Err(TraceError::Tool { name, place, problem });
             }
             trace = Self::new(Records::open_all(paths, options)?, options);
             trace.devices = devices;
@@ -202,6 +207,10 @@ impl Trace {
         let relative = at.saturating_sub(origin);
         self.report.clamped += u64::from(at < origin || relative < self.now_ns);
         self.now_ns = self.now_ns.max(relative);
+        if self.delivered == 0 {
+            self.report.first_ns = self.now_ns;
+        }
+        self.report.last_ns = self.now_ns;
         self.report.rounded += u64::from(record.is_rounded());
         let device = if self.options.volumes == Volumes::Stack { record.device } else { 0 };
         let (lba, op, hint) = (record.lba() + base, record.op, record.hint);
