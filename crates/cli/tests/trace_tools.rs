@@ -123,7 +123,10 @@ fn wrong_options_are_refused() {
         ("split - -o p{}.csv --every 0", "from 1"),
         ("filter - --op X", "allowed are R, W, D"),
         ("filter - --min-length 5 --max-length 4", "--min-length is above"),
-        ("convert - -o x.csv.xz", "written are .parquet"),
+        ("filter - --min-time 18446744074s", "outside 0 to 18446744073s"),
+        ("filter - --max-offset 8388608TiB", "outside 0 to 9223372036854775807 bytes"),
+        ("convert - -o x.csv.xz", "x.csv.xz: written are .parquet"),
+        ("convert - --to spc -o x.bz2", "x.bz2: written are .parquet"),
         ("convert - -o /nowhere/x.parquet", "cannot be written"),
         ("convert - --to parquet -o x.csv", "files that end in .parquet"),
         ("convert - --to parquet", "files that end in .parquet"),
@@ -149,6 +152,21 @@ fn wrong_options_are_refused() {
     assert!(stderr(&output).contains("pipe text: nandlab trace convert FILE -o -"), "{}", stderr(&output));
 }
 
+#[test]
+fn tool_that_changes_nothing_says_so() {
+    for (idle, busy, said) in [
+        ("filter -", "filter - --op R,W", "note: no condition is given"),
+        ("remap -", "remap - --device 0", "note: nothing is to be changed"),
+    ] {
+        let run = |line: &str| {
+            let args: Vec<&str> = std::iter::once("trace").chain(line.split(' ')).collect();
+            nandlab_reading(&args, text().as_bytes())
+        };
+        assert!(run(idle).status.success() && stderr(&run(idle)).contains(said), "{idle}");
+        assert!(!stderr(&run(busy)).contains("note:"), "{busy}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn full_disk_is_a_clear_error() {
@@ -172,6 +190,11 @@ fn file_times_of_windows_fit_our_own_text() {
         "{converted}"
     );
     assert_eq!(self::rows(&tool("trace convert -", &converted)), self::rows(&converted));
+    let later = tool("trace filter - --min-time 12816637200.3061630s --max-time 12816637400s", rows);
+    assert_eq!(self::rows(&later), self::rows(&converted)[1..]);
+    let far = "time_ns,device,op,offset,length\n1,0,R,4096,512\n1,0,R,6917529027641081856,512\n";
+    let kept = tool("trace filter - --min-offset 6EiB".replace("6EiB", "6291456TiB").as_str(), far);
+    assert!(kept.contains("\n1,0,R,6917529027641081856,") && !kept.contains("R,4096"), "{kept}");
     let back = tool("trace convert - --to msr", &converted);
     assert_eq!(back, rows.replace(",hm,", ",nandlab,"));
 }

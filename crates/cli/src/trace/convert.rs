@@ -8,7 +8,7 @@ use nandlab_trace::Writer;
 use nandlab_trace::formats;
 use nandlab_trace::tools::{Applied, Keep};
 
-use super::{InputArgs, OutputArgs, cannot_write, pass, warn_of_assumed};
+use super::{InputArgs, OutputArgs, cannot_begin, cannot_write, pass, warn_of_assumed};
 use crate::fail::Failure;
 use crate::output;
 
@@ -60,7 +60,7 @@ fn check_name(args: &ConvertArgs) -> Result<(), Failure> {
 fn export(mut rows: Applied<Keep>, format: &str, target: &OutputArgs) -> Result<(), Failure> {
     let wrong = |error| cannot_write(&target.output, &error);
     warn_of_assumed(rows.records());
-    let mut writer = Writer::export(&target.output, format).map_err(wrong)?;
+    let mut writer = Writer::export(&target.output, format).map_err(|error| cannot_begin(&target.output, &error))?;
     target.fill(&mut writer, &mut rows)?;
     let (lost, mut counts) = (writer.lost(), rows.counts());
     writer.finish().map_err(wrong)?;

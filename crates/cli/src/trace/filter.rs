@@ -4,8 +4,10 @@ use clap::Args;
 use nandlab::types::HostOp;
 use nandlab_trace::tools::Filter;
 
-use super::{InputArgs, OutputArgs, pass, size, time};
+use super::{InputArgs, OutputArgs, pass, size};
 use crate::fail::Failure;
+use crate::number::{recorded_offset, recorded_time};
+use crate::output;
 
 /// Arguments of `trace filter`.
 #[derive(Args, Debug)]
@@ -21,10 +23,10 @@ pub struct FilterArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     device: Vec<u32>,
     /// Lowest first byte.
-    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", value_parser = recorded_offset, allow_hyphen_values = true)]
     min_offset: Option<u64>,
     /// Highest first byte.
-    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SIZE", value_parser = recorded_offset, allow_hyphen_values = true)]
     max_offset: Option<u64>,
     /// Least bytes of a request.
     #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
@@ -33,10 +35,10 @@ pub struct FilterArgs {
     #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     max_length: Option<u64>,
     /// Earliest time as recorded (`trace cut` counts from the first request).
-    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = recorded_time, allow_hyphen_values = true)]
     min_time: Option<u64>,
     /// Latest time as recorded.
-    #[arg(long, value_name = "TIME", value_parser = time, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = recorded_time, allow_hyphen_values = true)]
     max_time: Option<u64>,
 }
 
@@ -63,6 +65,10 @@ pub fn filter(args: &FilterArgs) -> Result<(), Failure> {
         }
         Ok(Some(low..=high))
     };
+    let conditions = [args.min_offset, args.max_offset, args.min_length, args.max_length, args.min_time, args.max_time];
+    if args.op.is_empty() && args.device.is_empty() && conditions.iter().all(Option::is_none) {
+        output::complain("note: no condition is given, so that all requests are kept: --op, --device, --min-time, ...");
+    }
     let tool = Filter {
         ops: args.op.clone(),
         devices: args.device.clone(),

@@ -176,7 +176,7 @@ pub struct OutputArgs {
 impl OutputArgs {
     /// Begins the trace.
     pub fn begin(&self, steps: &[Step], extra: Extra) -> Result<Writer, Failure> {
-        Writer::create(&self.output, steps, extra).map_err(|error| cannot_write(&self.output, &error))
+        Writer::create(&self.output, steps, extra).map_err(|error| cannot_begin(&self.output, &error))
     }
 
     /// Writes all requests and ends the trace; returns how many there were.
@@ -272,6 +272,17 @@ pub fn chain(inputs: &[&Records], step: &Step, counts: &Counts) -> Vec<Step> {
     let mut steps = histories.concat();
     steps.push(Step { counts: counts.clone(), ..step.clone() });
     steps
+}
+
+/// A trace that cannot be begun: its name may ask for what is not written.
+pub fn cannot_begin(target: &str, error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::InvalidInput {
+        return Failure::bad(
+            format!("{target}: {error}"),
+            "name the file so, or write text and compress it with another tool",
+        );
+    }
+    cannot_write(target, error)
 }
 
 /// A trace that cannot be written. A reader that went away ends the program quietly.

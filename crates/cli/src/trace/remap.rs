@@ -5,6 +5,7 @@ use nandlab_trace::tools::Remap;
 
 use super::{InputArgs, OutputArgs, pass, size, some_size};
 use crate::fail::Failure;
+use crate::output;
 
 /// Arguments of `trace remap`. They take effect in the order in which they are listed.
 #[derive(Args, Debug)]
@@ -48,6 +49,12 @@ fn shift(text: &str) -> Result<i64, String> {
 
 /// Runs the tool.
 pub fn remap(args: &RemapArgs) -> Result<(), Failure> {
+    let is_idle = !args.stack && args.device.is_none() && args.offset == 0;
+    if is_idle && args.align.is_none() && args.compact.is_none() && args.modulo.is_none() {
+        output::complain(
+            "note: nothing is to be changed, so that all requests stay as they are: --stack, --device, ...",
+        );
+    }
     let mut tool = Remap::default();
     if args.stack {
         tool.stack(args.input.open_first()?, args.input.limit)?;
