@@ -63,6 +63,11 @@ impl fmt::Display for Proposal {
     }
 }
 
+/// Where a format is explained; nothing for what is no format.
+fn page(format: &str) -> String {
+    if matches!(format, "generator" | "memory") { String::new() } else { format!(" (nandlab describe {format})") }
+}
+
 fn list(candidates: &[Candidate]) -> String {
     candidates.iter().flat_map(|c| ["\n  ", c.format, ": ", &c.reason]).collect()
 }
@@ -144,7 +149,15 @@ pub enum TraceError {
         /// Why not.
         problem: String,
     },
-    /// A Parquet file that is damaged, or written in a way that is not read.
+    /// A Parquet file that is written in a way that is not read.
+    #[error("{name}: this Parquet file is not read as it is: {problem}; nandlab describe parquet says what is read")]
+    UnreadColumns {
+        /// Path.
+        name: String,
+        /// What is not read, and how to write it.
+        problem: String,
+    },
+    /// A Parquet file that is damaged.
     #[error("{name}: this Parquet file is damaged or cut off after {place} ({problem}); get the file again")]
     DamagedColumns {
         /// Path.
@@ -245,8 +258,8 @@ pub enum TraceError {
     },
     /// A unit of time was chosen, but the format fixes it.
     #[error(
-        "{name}: time_unit: the unit of the times of {format} is fixed (nandlab describe {format}); leave it out, or name \
-             another format"
+        "{name}: time_unit: the unit of the times of {format} is fixed{}; leave it out, or name another format",
+        page(format)
     )]
     TimeFixed {
         /// Path.

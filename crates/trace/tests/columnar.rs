@@ -286,6 +286,27 @@ fn other_tables_are_refused_with_the_column() {
 }
 
 #[test]
+fn parquet_that_is_not_read_says_how_to_write_it() {
+    let path = foreign("codec.parquet", SCHEMA, &columns(0, "W", 0, 0, 0), true);
+    let bytes = std::fs::read(&path).unwrap();
+    // The name of the column in its chunk, and the codec behind it.
+    let mark = b"\x19\x18\x06offset\x15";
+    let at = bytes.windows(mark.len()).position(|window| window == mark).unwrap() + mark.len();
+    for (codec, name) in [(4, "GZIP"), (8, "BROTLI"), (10, "LZ4"), (14, "LZ4_RAW")] {
+        let mut other = bytes.clone();
+        other[at] = codec;
+        std::fs::write(&path, other).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains(&format!("column `offset` is compressed with {name}")), "{error}");
+        assert!(error.contains("compression='zstd'") && !error.contains("damaged"), "{error}");
+    }
+    let mut empty = columns(0, "W", 0, 0, 0);
+    empty[5] = Values::Long(vec![0], Some(vec![1, 0]));
+    let error = read(&foreign("null.parquet", SCHEMA, &empty, true)).unwrap_err().to_string();
+    assert!(error.contains("has empty values (null); fill them") && !error.contains("damaged"), "{error}");
+}
+
+#[test]
 fn parquet_from_a_stream_is_refused_with_the_way_out() {
     let bytes = std::fs::read(write("stream.parquet", &some(10), &[], false)).unwrap();
     let error = Records::from_reader("pipe", std::io::Cursor::new(bytes), &Options::default()).err().unwrap();

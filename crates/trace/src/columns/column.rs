@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result as Parquet};
@@ -81,6 +81,14 @@ impl Column {
             // The library takes such an index for its own mistake and panics.
             return Err(ParquetError::General(format!("column `{}` lies before the file", self.name)));
         }
+        let codec = chunk.compression();
+        if !matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_)) {
+            return Err(ParquetError::NYI(format!(
+                "column `{}` is compressed with {codec}; write it with zstd, snappy or without compression, as in pandas \
+                 df.to_parquet(FILE, compression='zstd')",
+                self.name
+            )));
+        }
         let pages = group.get_column_page_reader(self.index)?;
         let shape = Arc::clone(&self.shape);
         let pages = Box::new(Pages::new(pages, self.kind == Kind::Letter, self.nullable()));
@@ -114,8 +122,13 @@ impl Column {
             self.add_up();
             return Ok(());
         }
-        let problem = if read == rows { "has empty values (null)" } else { "ends before the others" };
-        Err(ParquetError::General(format!("column `{}` {problem}", self.name)))
+        if read == rows {
+            return Err(ParquetError::NYI(format!(
+                "column `{}` has empty values (null); fill them or leave these rows out, as in pandas df.dropna(subset=['{}'])",
+                self.name, self.name
+            )));
+        }
+        Err(ParquetError::General(format!("column `{}` ends before the others", self.name)))
     }
 
     fn add_up(&mut self) {

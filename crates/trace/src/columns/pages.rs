@@ -107,8 +107,8 @@ fn is_index(encoding: Encoding) -> bool {
 
 fn data(page: &[u8], levels: usize, values: u32, encoding: Encoding) -> Parquet<Vec<u8>> {
     if encoding != Encoding::PLAIN {
-        let problem = format!("texts are encoded as {encoding}, and only dictionaries and PLAIN are read");
-        return Err(ParquetError::General(problem));
+        let problem = format!("texts are encoded as {encoding}; write them in a dictionary or PLAIN");
+        return Err(ParquetError::NYI(problem));
     }
     plain(page, levels, values)
 }

@@ -121,6 +121,7 @@ pub(super) fn broken(name: &str, compression: Option<Compression>, place: Place,
             Ok(source) => return TraceError::DamagedColumns { name, place, problem: source.to_string() },
             Err(other) => return TraceError::DamagedColumns { name, place, problem: other.to_string() },
         },
+        Failure::Columns(ParquetError::NYI(problem)) => return TraceError::UnreadColumns { name, problem },
         Failure::Columns(error) => return TraceError::DamagedColumns { name, place, problem: error.to_string() },
         Failure::Io(source) => source,
     };
