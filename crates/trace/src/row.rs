@@ -8,6 +8,8 @@ use crate::error::{BadRow, Problem};
 pub const REQUEST_BYTES_MAX: u64 = 1 << 30;
 /// Largest address that is believed: 8 EiB.
 pub const ADDRESS_BYTES_MAX: u64 = (1 << 63) - 1;
+/// Largest first byte of a request that is believed: the longest request still ends below [`ADDRESS_BYTES_MAX`].
+pub(crate) const OFFSET_MAX: u64 = ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX;
 /// Latest time that is believed: 584 years of nanoseconds, which hold the file times of Windows (from 1601) up to 2185.
 pub const TIME_NS_MAX: u64 = u64::MAX;
 const SECTOR: u64 = nandlab::types::SECTOR_BYTES;
@@ -151,9 +153,7 @@ impl TraceRecord {
     /// A number is outside the range in which our own forms believe it.
     #[inline]
     pub(crate) fn check(&self) -> Result<(), Box<BadRow>> {
-        let good = self.device != u32::MAX
-            && self.offset <= ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX
-            && u64::from(self.length) <= REQUEST_BYTES_MAX;
+        let good = self.device != u32::MAX && self.offset <= OFFSET_MAX && u64::from(self.length) <= REQUEST_BYTES_MAX;
         if good { Ok(()) } else { Err(self.out_of_range()) }
     }
 
@@ -238,13 +238,13 @@ impl Field {
         Self::new(name, "a whole number, 0 to 4294967294", u32::MAX as u64 - 1)
     }
     pub(crate) const fn lba(name: &'static str) -> Self {
-        Self::new(name, "sectors of 512 bytes, 0 to 18014398509481983", ADDRESS_BYTES_MAX / SECTOR)
+        Self::new(name, "sectors of 512 bytes, 0 to 18014398507384831", OFFSET_MAX / SECTOR)
     }
     pub(crate) const fn sectors(name: &'static str) -> Self {
         Self::new(name, "sectors of 512 bytes, 0 to 2097152 (1 GiB)", REQUEST_BYTES_MAX / SECTOR)
     }
     pub(crate) const fn offset(name: &'static str) -> Self {
-        Self::new(name, "bytes, 0 to 2^63 - 1", ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX)
+        Self::new(name, "bytes, 0 to 9223372035781033983", OFFSET_MAX)
     }
     pub(crate) const fn length(name: &'static str) -> Self {
         Self::new(name, "bytes, 0 to 1073741824 (1 GiB)", REQUEST_BYTES_MAX)
@@ -271,5 +271,14 @@ mod tests {
         assert_eq!(sectors(511, 2), (0, 2, true));
         assert_eq!(sectors(700, 100), (1, 1, true));
         assert_eq!(sectors(700, 0), (1, 0, true));
+    }
+
+    #[test]
+    fn fields_of_addresses_have_one_limit_and_say_it() {
+        for (field, unit) in [(Field::offset("offset"), 1), (Field::lba("lba"), SECTOR)] {
+            let request = |address: u64| TraceRecord::plain(0, HostOp::Read, address * unit, 0);
+            assert!(request(field.max).check().is_ok() && request(field.max + 1).check().is_err());
+            assert!(field.allowed.ends_with(&format!("0 to {}", field.max)), "{}", field.allowed);
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
 use crate::event::{BlockEvent, EventRole, Events};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, Row};
+use crate::row::{Extra, Field, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
@@ -141,8 +141,8 @@ impl Blktrace {
         if record.bytes > REQUEST_BYTES_MAX {
             return too_large("bytes", record.bytes, "bytes, 0 to 1073741824 (1 GiB)");
         }
-        if record.sector > (ADDRESS_BYTES_MAX - REQUEST_BYTES_MAX) / 512 {
-            return too_large("sector", record.sector, "sectors of 512 bytes, 0 to 2^54");
+        if record.sector > Field::lba("sector").max {
+            return too_large("sector", record.sector, Field::lba("sector").allowed);
         }
         let op = match record.action {
             action if action & FLUSH != 0 && record.bytes == 0 => HostOp::Flush,

@@ -7,7 +7,7 @@
 
 use crate::cursor::{BLANKS, Cursor, Parse};
 use crate::registry::{Format, Head, Parser, Sniff, is_uint};
-use crate::row::{ADDRESS_BYTES_MAX, Extra, Field, Row};
+use crate::row::{Extra, Field, OFFSET_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
@@ -32,7 +32,7 @@ fn line(line: &[u8]) -> Parse<Row> {
         return Ok(Row::Other);
     }
     let mut c = Cursor::<BLANKS>::new(line);
-    let page = c.uint(Field::new("block", "pages of 4 KiB, 0 to 2^51 - 1", ADDRESS_BYTES_MAX / 4096))?;
+    let page = c.uint(Field::new("block", "pages of 4 KiB, 0 to 2251799813423103", OFFSET_MAX / 4096))?;
     c.end("1 column")?;
     Ok(Row::sectors(0, 0, HostOp::Read, page * 8, 8))
 }

@@ -12,7 +12,7 @@ use crate::buffer::{Buffer, Failure};
 use crate::bytes::{u16_le, u32_le, u64_le};
 use crate::error::{BadRow, Problem};
 use crate::registry::{BinaryParser, Format, Head, Parser, Sniff};
-use crate::row::{ADDRESS_BYTES_MAX, Extra, REQUEST_BYTES_MAX, Row};
+use crate::row::{Extra, Field, REQUEST_BYTES_MAX, Row};
 use nandlab::types::HostOp;
 
 pub(crate) const FORMAT: Format = Format {
@@ -91,8 +91,8 @@ impl BinaryParser for Vscsi {
         if u64::from(length) > REQUEST_BYTES_MAX {
             return Err(BadRow::new("length", &number(length.into()), Problem::TooLarge, "bytes, 0 to 1 GiB").into());
         }
-        if block > ADDRESS_BYTES_MAX / 512 {
-            return Err(BadRow::new("block", &number(block), Problem::TooLarge, "sectors, 0 to 2^54").into());
+        if block > Field::lba("block").max {
+            return Err(BadRow::new("block", &number(block), Problem::TooLarge, Field::lba("block").allowed).into());
         }
         let latency = if first { 0 } else { u64_le(record, 32).saturating_mul(1_000) };
         Ok(Some(Row::bytes(at, 0, op, block * 512, length.into()).after(latency)))
