@@ -24,7 +24,8 @@ pub fn exit_code() -> Option<u8> {
     }
 }
 
-/// Begins to listen for SIGINT (Ctrl-C) and SIGTERM. On other systems than Unix they end the process as usual.
+/// Begins to listen for SIGINT (Ctrl-C), SIGTERM, and SIGHUP (the terminal is gone) unless that is ignored, as under `nohup`. A
+/// file that may not grow any more (SIGXFSZ) is an error of writing. On other systems than Unix they end the process as usual.
 pub fn listen() {
     #[cfg(unix)]
     unix::listen();
@@ -32,11 +33,12 @@ pub fn listen() {
 
 #[cfg(unix)]
 mod unix {
+    use std::sync::Arc;
     use std::sync::atomic::Ordering;
     use std::thread;
     use std::time::Duration;
 
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::iterator::Signals;
 
     use super::{SIGNAL, exit_code, stop};
@@ -48,6 +50,11 @@ mod unix {
     pub fn listen() {
         // Without memory for it the signals have their usual effect.
         let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        if !ignores_hangup() {
+            _ = signals.handle().add_signal(SIGHUP);
+        }
+        // Once there is a handler, the write fails.
+        _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         thread::spawn(move || {
             let mut forever = signals.forever();
             if let Some(signal) = forever.next() {
@@ -61,6 +68,14 @@ mod unix {
             forever.next();
             end();
         });
+    }
+
+    /// This process was told to ignore SIGHUP, which is bit 0 of the mask that Linux shows. Where that is not known, it keeps
+    /// its usual effect.
+    fn ignores_hangup() -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask & 1 == 1)
     }
 
     /// Ends the process without leaving its scopes.

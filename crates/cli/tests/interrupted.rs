@@ -174,3 +174,36 @@ fn full_disk_behind_standard_output_is_reported() {
         assert_eq!(said.matches("error:").count(), 1, "{args}: {said}");
     }
 }
+
+#[test]
+fn lost_terminal_leaves_no_file_unless_it_is_ignored() {
+    let folder = folder("interrupted-hangup");
+    let target = folder.join("out.txt");
+    let args = ["trace", "make", "oltp", "-n", "9000000000", "-o", target.to_str().unwrap()];
+    let child = start(&args);
+    until("the tool begins a file", || !files(&folder).is_empty());
+    signal(&child, "-HUP");
+    let (_, stderr, status) = end(child);
+    assert_eq!((status.code(), stderr.as_str()), (Some(129), "interrupted\n"));
+    assert_eq!(files(&folder), Vec::<String>::new());
+    let mut ignoring = Command::new("nohup");
+    ignoring.arg(env!("CARGO_BIN_EXE_nandlab")).args(args).stdin(Stdio::null());
+    let child = ignoring.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the tool begins a file", || !files(&folder).is_empty());
+    signal(&child, "-HUP");
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(files(&folder).len(), 1);
+    signal(&child, "-TERM");
+    assert_eq!(end(child).2.code(), Some(143));
+}
+
+#[test]
+fn file_that_may_not_grow_is_an_error_of_writing() {
+    let folder = folder("interrupted-limit");
+    let line = format!("ulimit -f 64; exec '{}' trace make oltp -n 100000 -o out.txt", env!("CARGO_BIN_EXE_nandlab"));
+    let output = Command::new("bash").args(["-c", &line]).current_dir(&folder).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("out.txt: cannot be written: File too large"), "{said}");
+    assert_eq!(files(&folder), Vec::<String>::new());
+}
