@@ -165,9 +165,14 @@ fn generator_page(plugin: &Plugin<generators::Build>) -> String {
     if !shared.is_empty() {
         page += &format!("\n\n{}", generators::shared_manual(plugin).trim_end());
     }
-    page += "\n\n# With all defaults\nmake:";
-    page += &plugin.name();
-    for (key, value) in own.iter().chain(&shared) {
+    page += "\n\n# With all defaults\n";
+    let absent: Vec<String> =
+        own.iter().chain(&shared).filter(|(_, value)| value.is_null()).map(|(key, _)| format!("`{key}`")).collect();
+    if !absent.is_empty() {
+        page += &format!("Absent by default: {}.\n\n", absent.join(", "));
+    }
+    page += &format!("make:{}", plugin.name());
+    for (key, value) in own.iter().chain(&shared).filter(|(_, value)| !value.is_null()) {
         page += &format!(":{key}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     }
     page

@@ -269,3 +269,53 @@ fn wrong_choices_about_a_trace_are_refused() {
     assert!(skip("2").status.success(), "{}", stderr(&skip("2")));
     all(std::iter::once(refused(&skip("1"), "one bad row too many", "line 4|1 bad rows were allowed")));
 }
+
+#[test]
+fn message_says_what_is_wrong_and_no_more() {
+    let msr = file("mixed.csv", "128166372003061629,hm,1,Read,4096,512,41286\n");
+    let spc = file("mixed.spc", "0,8,4096,w,1.0\n0,16,4096,r,3.0\n");
+    let objects = file("objects.csv", "ts,obj_id,size\n1,5,50\n2,6,77\n");
+    let wait = file("wait.iolog", "fio version 3 iolog\n0 a add\n1 a wait 5\n");
+    let far = file(
+        "far.csv",
+        format!("time_ns,device,op,offset,length\n1,0,R,{0},512\n1,1,R,{0},512\n", (1u64 << 63) - (1 << 31)),
+    );
+    let cases = [
+        (format!("run {objects} --object-unit 0"), "object_unit = 0: allowed is 1 byte or more"),
+        (format!("trace convert {spc} make:uniform -n 7"), "a generator and files are not one trace|trace merge"),
+        (format!("trace convert make:uniform {spc} -n 7"), "a generator and files are not one trace|trace merge"),
+        (format!("trace convert {wait}"), "action `wait` is not known|in version 3 every row has a time"),
+        (format!("run {far} --volumes stack --address modulo"), "need more than 2^63 bytes|pick N|compact"),
+        (
+            "run make:uniform:arrival=constant@9000000000s".to_owned(),
+            "arrival|9000000000s is out of range|0ns to 1125899.9s",
+        ),
+        ("run make:disksim:size=normal@-1000@1".to_owned(), "size|sizes in sectors"),
+        ("run make:disksim:general_gap=normal@-1000@1".to_owned(), "general_gap|times in ms"),
+        (format!("run {msr} --time-unit s"), "(nandlab describe msr)"),
+        ("run make:zipf --time-unit s".to_owned(), "the unit of the times of generator is fixed; leave it out"),
+    ];
+    all(cases.iter().map(|(line, parts)| refused(&nandlab(&line.split(' ').collect::<Vec<_>>()), line, parts)));
+}
+
+#[test]
+fn unit_that_is_assumed_is_warned_of() {
+    let row = |at: u64| format!("{at},R,{},8\n", at * 16);
+    let rows: String = (0..40).map(row).collect();
+    let path = file("assumed.csv", format!("time_ms,op,lba,size\n{rows}"));
+    for line in [
+        format!("run {path} --device {TINY}"),
+        format!("trace convert {path}"),
+        format!("trace convert {path} --to spc"),
+    ] {
+        let output = nandlab(&line.split(' ').collect::<Vec<_>>());
+        let said = stderr(&output);
+        assert!(
+            output.status.success() && said.contains("warning: ") && said.contains("taken for sectors"),
+            "{line}: {said}"
+        );
+    }
+    let told = file("told.csv", format!("time_ms,op,lba,sectors\n{rows}"));
+    let said = stderr(&nandlab(&["run", &told, "--device", TINY]));
+    assert!(!said.contains("taken for sectors"), "{said}");
+}

@@ -55,6 +55,19 @@ fn manual_page_shows_parameters_with_defaults() {
 }
 
 #[test]
+fn defaults_of_every_generator_make_requests() {
+    for name in names("generators") {
+        let page = stdout(&["describe", &name]);
+        let Some(line) = page.lines().map(str::trim).find(|line| line.starts_with(&format!("make:{name}"))) else {
+            continue;
+        };
+        assert!(!line.contains("null"), "{line}");
+        stdout(&["trace", "make", line.trim_start_matches("make:"), "-n", "2"]);
+    }
+    assert!(stdout(&["describe", "ycsb"]).contains("Absent by default: `ratio`, `keys`."));
+}
+
+#[test]
 fn manual_page_of_an_experiment_shows_what_varies_and_what_is_claimed() {
     let page = stdout(&["describe", "wpa", "--kind", "experiments"]);
     for part in ["gaming = make:gaming-console", "CBM = cbm-r", "480 runs", "fig 5: WPA has the highest hit ratio"] {

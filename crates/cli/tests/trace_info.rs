@@ -118,3 +118,11 @@ fn exit_code_says_whether_traces_match() {
     assert_eq!(published["matches"], false);
     assert_eq!(published["lines"][0]["difference"], -60.0);
 }
+
+#[test]
+fn name_with_a_bar_stays_in_its_cell_of_markdown() {
+    let path = file("a|b.spc", "0,8,4096,w,1.0\n0,16,4096,r,3.0\n");
+    let table = stdout(&["trace", "info", &path, "--markdown"]);
+    let row = table.lines().last().unwrap();
+    assert!(row.contains("a\\|b.spc`") && !row.contains("a|b"), "{row}");
+}

@@ -109,6 +109,11 @@ impl Records {
         if paths.iter().filter(|path| *path == "-").count() > 1 {
             return Err(TraceError::Inputs { problem: "standard input is named more than once" });
         }
+        let made = paths.iter().filter(|path| path.starts_with(generators::PREFIX)).count();
+        if made > 0 && made < paths.len() {
+            let problem = "a generator and files are not one trace; nandlab trace merge puts them together by time";
+            return Err(TraceError::Inputs { problem });
+        }
         let mut bytes_total = Some(0);
         let held = options.memory.as_ref().map(MemoryTrace::path);
         let mut without_data = BTreeSet::new();

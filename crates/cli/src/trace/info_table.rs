@@ -65,7 +65,8 @@ pub fn markdown(reports: &[InfoReport]) -> String {
     let mut text = format!("| trace | format | {} |\n|-|-|{}\n", heads.join(" | "), "-:|".repeat(COLUMNS.len()));
     for report in reports {
         let cells: Vec<String> = COLUMNS.iter().map(|column| shown(column, report)).collect();
-        text += &format!("| `{}` | {} | {} |\n", report.name, report.format, cells.join(" | "));
+        let name = report.name.replace('|', "\\|");
+        text += &format!("| `{name}` | {} | {} |\n", report.format, cells.join(" | "));
     }
     text
 }

@@ -126,6 +126,7 @@ fn text(report: &PatternReport, top: u64, style: Style) -> String {
 
 fn markdown(report: &PatternReport, top: u64) -> String {
     let rows = report.locations.iter().take(usize::try_from(top).unwrap_or(usize::MAX));
+    let cells = |row| cells(row).iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>();
     let lines = rows.map(|row| format!("| {} |\n", cells(row).join(" | ")));
     format!("| {} |\n|-|-|-|-:|-:|-:|-:|\n", HEADS.join(" | ")) + &lines.collect::<String>()
 }

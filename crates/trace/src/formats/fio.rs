@@ -68,7 +68,7 @@ impl Fio {
     fn wait(&mut self, c: &mut Cursor<BLANKS>) -> Parse<Row> {
         let field = Field::new("wait", "microseconds in version 2, in all at most 18446744073709551", u64::MAX / 1_000);
         let wait = c.uint(field)?;
-        let sum = self.waited_us.checked_add(wait).filter(|sum| *sum <= field.max && self.times == Some(false));
+        let sum = self.waited_us.checked_add(wait).filter(|sum| *sum <= field.max);
         let wrong = || BadRow::new(field.name, wait.to_string().as_bytes(), Problem::TooLarge, field.allowed);
         self.waited_us = sum.ok_or_else(wrong)?;
         Ok(Row::Other)
@@ -97,6 +97,9 @@ impl LineParser for Fio {
             b"trim" => HostOp::Trim,
             b"sync" | b"datasync" | b"sync_file_range" => HostOp::Flush,
             b"add" | b"open" | b"close" => return Ok(Row::Other),
+            b"wait" if times => {
+                return Err(BadRow::new("action", b"wait", Problem::Unknown, "in version 3 every row has a time"));
+            }
             b"wait" => return self.wait(&mut c),
             other => return Err(BadRow::new("action", other, Problem::Unknown, ACTIONS)),
         };

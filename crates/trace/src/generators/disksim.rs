@@ -100,7 +100,9 @@ pub fn build(params: &Params, context: Context) -> Result<RequestStream, ConfigE
         if distribution.can_be_positive() {
             return Ok(distribution);
         }
-        Err(wrong(key, format!("`{text}` is never above 0"), "use a distribution of times in ms"))
+        let help =
+            if key == "size" { "use a distribution of sizes in sectors" } else { "use a distribution of times in ms" };
+        Err(wrong(key, format!("`{text}` is never above 0"), help))
     };
     let gaps = [
         gap("general_gap", &params.general_gap)?,

@@ -171,6 +171,9 @@ impl<P: Place> Iterator for Shaped<P> {
     }
 }
 
+/// Longest gap or pause between requests, in ns.
+const GAP_NS_MAX: u64 = 1 << 50;
+
 /// When requests arrive.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
@@ -193,7 +196,10 @@ impl Clock {
     /// Reads the text of the parameter `arrival`.
     pub(crate) fn new(text: &str) -> Result<Self, ConfigError> {
         let time = |text: &str| match Nanos::parse(text) {
-            Ok(time) => within("arrival", time.0, 0, 1 << 50),
+            Ok(time) if time.0 <= GAP_NS_MAX => Ok(time.0),
+            Ok(_) => {
+                Err(wrong("arrival", format!("{text} is out of range"), "use a time from 0ns to 1125899.9s (13 days)"))
+            }
             Err(problem) => Err(wrong("arrival", problem, "as in exponential@1ms")),
         };
         let arrival = match text.split('@').collect::<Vec<_>>()[..] {
