@@ -39,7 +39,8 @@ Examples:
 
 Results go to standard output, everything else to standard error. Exit codes: 0 success, 1 the run
 failed or two traces differ (trace match), 2 bad usage, input data or configuration, 4 some rows of
-a comparison or some traces failed, or the device was worn out before the end, 101 a bug, 130 interrupted (Ctrl-C), 143 terminated.";
+a comparison or some traces failed, or the device was worn out before the end, 101 a bug, 129 the
+terminal was closed, 130 interrupted (Ctrl-C), 143 terminated.";
 
 /// A laboratory for the RAM inside NAND-flash SSDs: replays block traces through a data buffer, a flash translation
 /// layer and a flash array, and counts what happens.

@@ -128,6 +128,18 @@ fn settling_finds_what_the_last_request_leaves_to_a_device_that_flushes_ahead() 
     }
 }
 
+#[test]
+fn final_flush_does_not_wait_for_a_host_that_thinks() {
+    let write = |page: u64| HostRequest::new(Nanos::ZERO, HostOp::Write, page * SECTORS, 8);
+    let simulated = |think: &str| {
+        let think = format!("replay.think_time={think}");
+        let settings = ["buffer.name=lru", "replay.mode=closed", "replay.queue_depth=1", &think];
+        run(&config(&settings), &[write(3), write(7)]).0.elapsed.simulated_ns
+    };
+    // It thinks once between the two.
+    assert_eq!(simulated("1s"), simulated("0s") + 1_000_000_000);
+}
+
 fn touches(request: &HostRequest, lpn: u32) -> bool {
     let (first, end) = (request.lba / SECTORS, (request.lba + u64::from(request.sectors)).div_ceil(SECTORS));
     (first..end).contains(&u64::from(lpn))

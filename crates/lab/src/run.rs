@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nandlab::buffer::Bypass;
-use nandlab::config::{Builder, Config, Precondition};
+use nandlab::config::{Builder, Config, Precondition, ReplayMode};
 use nandlab::engine::{Refused, Ssd};
 use nandlab::replay::{Replay, ReplayError};
 use nandlab::report::{Report, SCHEMA_VERSION, Wall, WarmUpCut};
@@ -100,7 +100,8 @@ impl Run {
     fn report_seen(&self, watch: &Watch<'_>, each: Option<&mut EachRequest<'_>>) -> Result<Report, Error> {
         let work = watch.work(1);
         let (mut report, config) = self.simulated(&self.device.base()?, &work.part(), each, None)?;
-        report.trace.recorded = recorded(&self.workload, &config, watch)?;
+        let limit = report.trace.worn_out_at.map(|_| report.trace.replayed).or(self.workload.limit);
+        report.trace.recorded = recorded(&Workload { limit, ..self.workload.clone() }, &config, watch)?;
         Ok(report)
     }
 
@@ -289,6 +290,7 @@ impl Job<'_> {
             let outcome = replay.finish(&mut *device);
             measurement.end(&*device);
             let mut info = source.describe();
+            info.warnings.extend(source.begins_late().filter(|_| config.replay.mode == ReplayMode::Open));
             info.warnings.extend(address::warning(source.address(), &config.device.geometry, device.sees_neighbours()));
             info.warnings.extend(idle::bypass(config.ram.bypass, has_hints));
             if let Some(request) = worn_out_at {

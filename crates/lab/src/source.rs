@@ -225,24 +225,25 @@ impl Source {
         info.first_bad.clone_from(&counts.first_bad);
         info.changed = changes(&counts);
         // Of shorter traces it was said before.
-        info.warnings.extend(begins_late(&counts));
         info.warnings.extend(counts.open_end.filter(|_| counts.records > FIRST_ROWS));
         info
     }
-}
 
-/// What is to be known of a device that was picked, if it begins so late that rates are not its own.
-fn begins_late(counts: &TraceReport) -> Option<String> {
-    let is_late =
-        counts.other_devices > 0 && counts.first_ns.saturating_mul(10) > counts.last_ns && counts.first_ns > 0;
-    is_late.then(|| {
-        format!(
-            "the first request of this device comes {} after the first row of the trace, the last {} after it; rates and the life of \
-             the drive count from that row. To count from its first request: nandlab trace filter --device N TRACE | nandlab run -",
-            Nanos(counts.first_ns),
-            Nanos(counts.last_ns)
-        )
-    })
+    /// What is to be known of a device that was picked, if it begins so late that the rates of an open loop are not its own.
+    pub(crate) fn begins_late(&self) -> Option<String> {
+        let From::Trace(trace) = &self.from else { return None };
+        let counts = trace.report();
+        let is_late =
+            counts.other_devices > 0 && counts.first_ns.saturating_mul(10) > counts.last_ns && counts.first_ns > 0;
+        is_late.then(|| {
+            format!(
+                "the first request of this device comes {} after the first row of the trace, the last {} after it; rates and the life \
+                 of the drive count from that row. To count from its first request: nandlab trace filter --device N TRACE | nandlab run -",
+                Nanos(counts.first_ns),
+                Nanos(counts.last_ns)
+            )
+        })
+    }
 }
 
 /// What was changed or left out, by kind; kinds with zero are left out.

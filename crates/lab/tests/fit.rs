@@ -319,11 +319,13 @@ fn fit_finds_secret_parameters_from_results_of_fio() {
     let known = few(&keys);
     let drive_with =
         |more: &[&str]| drive(&[&known[..], &more.iter().map(ToString::to_string).collect::<Vec<_>>()].concat());
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fit_fio.results");
-    std::fs::write(&path, fio_results(&drive_with(&secret))).unwrap();
+    let [path, named_otherwise] =
+        ["fit_fio.json", "fit_fio.results"].map(|name| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
+    [&path, &named_otherwise].map(|path| std::fs::write(path, fio_results(&drive_with(&secret))).unwrap());
     let workload = Workload::of(path.to_str().unwrap());
     let fit = Fit { parameters: Vec::new(), device: drive_with(&[]), ..fit(workload, 120, 2) };
-    let fitted = fit.run(&Watch::default()).unwrap();
+    let otherwise = Fit { workload: Workload::of(named_otherwise.to_str().unwrap()), ..fit.clone() };
+    let fitted = otherwise.run(&Watch::default()).unwrap();
     for (key, value) in keys.into_iter().zip([83e3, 900e3, 21e3]) {
         let parameter = of(&fitted, key);
         assert!(parameter.number / value > 0.95 && parameter.number / value < 1.05, "{parameter:?}");

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use nandlab::histogram::Histogram;
 use nandlab::report::Report;
-use nandlab_lab::{Error, Run, Timeline, TimelineRow, Watch, json};
+use nandlab_lab::{Error, Event, Run, Timeline, TimelineRow, Watch, json};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,9 @@ fn report(run: &Run, with_series: bool, watch: &Watch<'_>) -> Result<RunReport, 
             Ok(())
         })?,
     };
+    if report.trace.worn_out_at.is_some() {
+        report.trace.warnings.iter().for_each(|warning| (watch.tell)(Event::Warning(warning)));
+    }
     Ok(RunReport::new(report, series))
 }
 

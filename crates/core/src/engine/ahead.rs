@@ -15,8 +15,10 @@ impl<B: Buffer> Engine<B, Storage> {
     /// What happens before a request is admitted: all that is due until then, and the FTL's work in idle time.
     #[inline(never)]
     pub(super) fn before_admission(&mut self, request: &HostRequest, rest: &[HostRequest]) -> Result<(), Refused> {
+        self.below.refuse_if_worn_out(request)?;
         self.flush_ahead(Some(request.at));
-        self.below.before_admission(request, rest, &self.slots)
+        self.below.before_admission(request, rest, &self.slots);
+        Ok(())
     }
 
     /// Lets time pass until the request of that time can be admitted, or until all requests are complete, and writes what becomes

@@ -136,10 +136,6 @@ impl Ascending {
         (self.len > 0).then(|| self.ring[self.place(0)])
     }
     #[inline]
-    fn last(&self) -> Option<Nanos> {
-        (self.len > 0).then_some(self.last)
-    }
-    #[inline]
     fn remove_first(&mut self) {
         self.head = self.head.wrapping_add(1);
         self.len -= 1;
@@ -438,11 +434,12 @@ impl Inflight {
     pub fn drain(&mut self, clock: &mut Clock) {
         clock.drain();
         self.settle(clock);
-        // Hosts that still think.
-        if let Some(last) = self.known.last() {
+        if let Some(last) = self.last_known(clock.now()) {
             clock.advance(last);
             self.settle(clock);
         }
+        // Hosts may still think, which takes no time of the device.
+        self.len -= std::mem::take(&mut self.known.len) as usize;
         assert_eq!(self.len, 0, "every request completes");
     }
 }

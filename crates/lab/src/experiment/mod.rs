@@ -128,7 +128,8 @@ impl Experiment {
             let (before, after) = text.split_at(at);
             let line = [before.rsplit('\n').next(), after.lines().next()].map(Option::unwrap_or_default).concat();
             let number = before.matches('\n').count() + 1;
-            Error::input(format!("{file} line {number}, `{}`: {}", line.trim(), error.message()), FORM)
+            let place = error.span().map_or(String::new(), |_| format!(" line {number}, `{}`", line.trim()));
+            Error::input(format!("{file}{place}: {}", error.message()), FORM)
         })?;
         let check = || {
             experiment.check_names()?;

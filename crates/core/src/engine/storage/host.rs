@@ -31,18 +31,18 @@ impl Storage {
         self.leaving.kept(slots, slot, &self.flash.clock)
     }
 
-    /// Refuses to change a device that is worn out, lets the flash catch up, counts the groups of a read, and gives the FTL the
-    /// time until the request, if the array is idle until then.
-    pub(in crate::engine) fn before_admission(
-        &mut self,
-        request: &HostRequest,
-        rest: &[HostRequest],
-        slots: &Slots,
-    ) -> Result<(), Refused> {
+    /// Refuses to change a device that is worn out.
+    pub(in crate::engine) fn refuse_if_worn_out(&self, request: &HostRequest) -> Result<(), Refused> {
         if self.flash.is_read_only() && matches!(request.op, HostOp::Write | HostOp::Trim) {
             let retired = self.flash.retired_blocks();
             return Err(Refused::ReadOnly { lba: request.lba, sectors: request.sectors, retired });
         }
+        Ok(())
+    }
+
+    /// Lets the flash catch up, counts the groups of a read, and gives the FTL the time until the request, if the array is idle
+    /// until then.
+    pub(in crate::engine) fn before_admission(&mut self, request: &HostRequest, rest: &[HostRequest], slots: &Slots) {
         self.catch_up();
         let reads = request.op == HostOp::Read && request.sectors > 0 && slots.frames().total() > 0;
         if self.settings.read_groups && reads {
@@ -54,7 +54,6 @@ impl Storage {
                 self.ftl.idle(&mut self.flash, until);
             }
         }
-        Ok(())
     }
 
     /// A request is admitted now.

@@ -68,7 +68,7 @@ fn offset(zone: &str) -> Option<i64> {
     };
     let digits = &zone[1..];
     let (hours, minutes) = match (digits.split_once(':'), digits.len()) {
-        (Some((hours, minutes)), 5) => (hours, minutes),
+        (Some((hours, minutes)), 5) if hours.len() == 2 => (hours, minutes),
         (None, 4) if digits.is_ascii() => digits.split_at(2),
         (None, 2) => (digits, "0"),
         _ => return None,

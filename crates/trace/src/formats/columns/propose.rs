@@ -73,19 +73,20 @@ impl Contents<'_> {
             None => left.into_iter().min_by_key(|free| self.unlike_size(*free, offset)).map(|free| (free, 0)),
         };
         let (unit, size) = self.units(offset, named, size);
+        let time = time.map(|column| Times {
+            told: true,
+            ..times(&self.rows, column, self.named(Role::Time).and_then(|time| time.unit))
+        });
+        let time_unit = time.as_ref().and_then(|time| time.unit);
+        let latency_unit = |named: Named| named.unit.or(time_unit).unwrap_or(TimeUnit::Microseconds);
         Some(ColumnSpec {
-            time: time.map(|column| Times {
-                told: true,
-                ..times(&self.rows, column, self.named(Role::Time).and_then(|time| time.unit))
-            }),
+            time,
             op,
             words,
             address: if is_object { Address::Object(offset, None) } else { Address::Bytes(offset, unit) },
             size,
             device: column(Role::Device),
-            latency: self
-                .named(Role::Latency)
-                .map(|latency| (latency.column, latency.unit.unwrap_or(TimeUnit::Microseconds))),
+            latency: self.named(Role::Latency).map(|latency| (latency.column, latency_unit(latency))),
             process: column(Role::Process),
             skip,
             separator: (separator != b',').then_some(separator),
@@ -177,7 +178,8 @@ impl Contents<'_> {
         };
         let is_told = told > 0;
         if let Some(named) = named {
-            let assumed = if is_told { None } else { assumed_unit(column, named.bytes, &self.rows) };
+            let is_open = !is_told && named.role == Role::Offset;
+            let assumed = if is_open { assumed_unit(column, named.bytes, &self.rows) } else { None };
             return (told_or(named.bytes, assumed), Length::Column(column, told_or(told, assumed)));
         }
         let sectors = !is_told && size_is_in_sectors(Length::Column(column, 1), &self.rows);
@@ -287,6 +289,18 @@ mod tests {
                 format!("{},{},{},{},{},3", (1 << 40) - i * i, i * 100, i % 2, i * 7919 % 1009 * 8, i % 3 * 8 + 8)
             }),
             "time=2:us,op=3:w=1,offset=4:512,size=5:512,device=6,skip=1"
+        );
+        // Sizes of objects are bytes however small, and times that take a while have the unit of the others.
+        assert_eq!(
+            with("time_ms,obj_id,size,rw,latency", |i| format!(
+                "{},{},{},{},{}",
+                i * 3,
+                i * 7919 % 97,
+                i % 5 + 50,
+                i % 2,
+                i
+            )),
+            "time=1:ms,op=4:w=1,object=2,size=3,latency=5:ms,skip=1"
         );
         // Which of two columns that rise is the time?
         assert_eq!(proposed(|i, lba, n| format!("{i},{}.5,R,{lba},{n}", i * 100)), "none");
