@@ -321,7 +321,9 @@ fn fit_finds_secret_parameters_from_results_of_fio() {
         |more: &[&str]| drive(&[&known[..], &more.iter().map(ToString::to_string).collect::<Vec<_>>()].concat());
     let [path, named_otherwise] =
         ["fit_fio.json", "fit_fio.results"].map(|name| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name));
-    [&path, &named_otherwise].map(|path| std::fs::write(path, fio_results(&drive_with(&secret))).unwrap());
+    for path in [&path, &named_otherwise] {
+        std::fs::write(path, fio_results(&drive_with(&secret))).unwrap();
+    }
     let workload = Workload::of(path.to_str().unwrap());
     let fit = Fit { parameters: Vec::new(), device: drive_with(&[]), ..fit(workload, 120, 2) };
     let otherwise = Fit { workload: Workload::of(named_otherwise.to_str().unwrap()), ..fit.clone() };
