@@ -180,12 +180,17 @@ fn lost_terminal_leaves_no_file_unless_it_is_ignored() {
     let folder = folder("interrupted-hangup");
     let target = folder.join("out.txt");
     let args = ["trace", "make", "oltp", "-n", "9000000000", "-o", target.to_str().unwrap()];
-    let child = start(&args);
-    until("the tool begins a file", || !files(&folder).is_empty());
-    signal(&child, "-HUP");
-    let (_, stderr, status) = end(child);
-    assert_eq!((status.code(), stderr.as_str()), (Some(129), "interrupted\n"));
-    assert_eq!(files(&folder), Vec::<String>::new());
+    // Tests that run under `nohup` start programs that ignore it.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
+    if u64::from_str_radix(ignored, 16).unwrap() & 1 == 0 {
+        let child = start(&args);
+        until("the tool begins a file", || !files(&folder).is_empty());
+        signal(&child, "-HUP");
+        let (_, stderr, status) = end(child);
+        assert_eq!((status.code(), stderr.as_str()), (Some(129), "interrupted\n"));
+        assert_eq!(files(&folder), Vec::<String>::new());
+    }
     let mut ignoring = Command::new("nohup");
     ignoring.arg(env!("CARGO_BIN_EXE_nandlab")).args(args).stdin(Stdio::null());
     let child = ignoring.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
