@@ -24,8 +24,8 @@ const COUNTERS: &[Counter] = &[
     ("map_programs_evict", |l| l.count(Op::Program, Cause::MapEvict)),
     ("map_reads_gc", |l| l.count(Op::Read, Cause::MapUpdate)),
     ("map_programs_gc", |l| l.count(Op::Program, Cause::MapUpdate)),
-    ("map_copy_reads", |l| l.count(Op::Read, Cause::MapGc) + l.map_move_reads),
-    ("map_copy_programs", |l| l.count(Op::Program, Cause::MapGc) + l.map_move_programs),
+    ("map_copy_reads", |l| l.count(Op::Read, Cause::MapGc) + map_moves(l, Op::Read)),
+    ("map_copy_programs", |l| l.count(Op::Program, Cause::MapGc) + map_moves(l, Op::Program)),
     ("cmt_hits", |l| l.map_hits - l.map_second_hits),
     ("ctp_hits", |l| l.map_second_hits),
     ("prefetched", |l| l.map_prefetches),
@@ -48,6 +48,7 @@ fn copies(ledger: &Ledger, op: Op) -> u64 {
     all.sum::<u64>() - map_moves(ledger, op)
 }
 
+/// Translation pages moved for another reason than collection.
 fn map_moves(ledger: &Ledger, op: Op) -> u64 {
     if op == Op::Read { ledger.map_move_reads } else { ledger.map_move_programs }
 }

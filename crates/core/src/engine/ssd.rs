@@ -35,7 +35,8 @@ pub trait Ssd: Send {
     /// Lets all operations finish, then writes everything dirty back, from DRAM and NVRAM, and lets that finish too. No
     /// request waits for it.
     fn finish(&mut self);
-    /// Lets all requests complete, with what is flushed ahead until then, and then all operations finish.
+    /// Lets all requests complete, with what is flushed ahead until then, and then all operations finish. Hosts of a closed loop
+    /// that think then have thought.
     fn drain(&mut self);
     /// Brings the device into its state before the measurement, then forgets counts and times: if `fill`, every page is
     /// written once, ascending; then `overwrites` times as many pages as there are, uniformly at random. Every few thousand pages

@@ -60,8 +60,8 @@ impl Settling {
     /// Writes everything dirty back, after a measurement that began at `start`.
     pub(super) fn carry_out(mode: Settle, device: &mut dyn Ssd, timing: &TimingConfig, start: Nanos) -> Self {
         let left = Self::none(device);
-        let is_done = left.dirty_pages == 0;
-        let begin = if is_done { device.flash().now() } else { device.times().last_completion.max(start) };
+        let is_clean = left.dirty_pages == 0;
+        let begin = if is_clean { device.flash().now() } else { device.times().last_completion.max(start) };
         let ledger = device.ledger();
         device.finish();
         let flush: Ledger = device.ledger() - ledger;

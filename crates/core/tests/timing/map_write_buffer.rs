@@ -32,7 +32,7 @@ fn look_ups(pages: usize, settings: &[&str]) -> (LookUps, u64) {
     let record = observed.device.flash().clock.recorded();
     let slow = again(record, config.device.clock_shape());
     // Ticket and end of what each page of RAM holds; and when the RAM is free of the look-up that goes on, with the end of what
-    // it evicted and of what was evicted so many pages of RAM before that.
+    // it evicted and of what was evicted as many evictions before as there are pages of RAM.
     let (mut held, mut evicted): (Vec<(Ticket, u64)>, _) = (vec![(Ticket::at(Nanos::ZERO), 0); pages], None);
     let (mut seen, mut programmed, mut id) = (LookUps::default(), Vec::new(), 0);
     for (n, RecordedCall { at, call }) in record.iter().enumerate() {

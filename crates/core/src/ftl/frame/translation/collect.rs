@@ -169,7 +169,9 @@ impl Translation {
 
     /// Moves the valid TPs of a victim inside its group.
     pub(super) fn collect_map(&mut self, flash: &mut Flash, victim: Pbn, cause: Cause, after: Ticket) {
-        let (group, before) = (self.space.group_of(victim), flash.ledger);
+        let group = self.space.group_of(victim);
+        // What collection moves has a cause of its own; of others the cause does not tell that these are TPs.
+        let before = (cause != Cause::MapGc).then_some(flash.ledger);
         let mut done = after;
         let mut from = 0;
         while let Some(source) = flash.next_valid(victim, from) {
@@ -193,7 +195,7 @@ impl Translation {
             let copy = copies.iter_mut().find(|copy| **copy == source);
             *copy.expect("a valid translation page is in the directory") = target;
         }
-        if cause != Cause::MapGc {
+        if let Some(before) = before {
             let work = flash.ledger - before;
             flash.ledger.map_move_reads += work.count(Op::Read, cause);
             flash.ledger.map_move_programs += work.count(Op::Program, cause);
